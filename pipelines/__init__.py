@@ -1,0 +1,1 @@
+"""What a user starts: one module a job."""

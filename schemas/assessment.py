@@ -1,0 +1,118 @@
+"""What judges and metrics say of a row. Every failure is a value here, so that no row is lost to a judge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Literal, TypeAlias
+
+from beamjudge.schemas.row import Row
+
+Rating: TypeAlias = Literal["yes", "no"]
+
+
+class Outcome(str, Enum):
+    """How a judge or metric ended on a row. Only `scored` enters a denominator."""
+
+    SCORED = "scored"
+    NOT_APPLICABLE = "not_applicable"
+    NOT_SAMPLED = "not_sampled"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What the calls behind a verdict used; `cost_usd` is null where the model's price is not known."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def __add__(self, other: "Spend") -> "Spend":
+        known = self.cost_usd is not None and other.cost_usd is not None
+        return Spend(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.cached_input_tokens + other.cached_input_tokens,
+            self.output_tokens + other.output_tokens,
+            (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+        )
+
+
+NO_SPEND = Spend()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One answer of a judge. `rating` is set exactly when scored, `error_message` exactly on an error.
+
+    `notes` are note codes for the row (for example `truncated:retrieved_context`).
+    """
+
+    outcome: Outcome
+    rating: Rating | None = None
+    rationale: str | None = None
+    error_message: str | None = None
+    score: float | None = None
+    spend: Spend = NO_SPEND
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def scored(
+        cls, rating: Rating, rationale: str | None, score: float | None = None, spend: Spend = NO_SPEND
+    ) -> "Verdict":
+        return cls(Outcome.SCORED, rating=rating, rationale=rationale, score=score, spend=spend)
+
+    @classmethod
+    def failed(cls, error_message: str, spend: Spend = NO_SPEND) -> "Verdict":
+        return cls(Outcome.ERROR, error_message=error_message, spend=spend)
+
+    @classmethod
+    def not_applicable(cls, reason: str | None = None) -> "Verdict":
+        """`reason` only where a rule decides it; a row that merely lacks the inputs gets none."""
+        return cls(Outcome.NOT_APPLICABLE, rationale=reason)
+
+
+NOT_SAMPLED = Verdict(Outcome.NOT_SAMPLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What one judge says of one row.
+
+    `verdict` is the row's verdict. A chunk judge has in `chunks` one verdict per chunk in rank order (null when not
+    applicable) and in `verdict` only the outcome of the row. A guideline judge with named guidelines has their
+    verdicts in `named`, and their conjunction in `verdict`.
+    """
+
+    verdict: Verdict
+    chunks: tuple[Verdict, ...] | None = None
+    named: tuple[tuple[str, Verdict], ...] = ()
+
+    @property
+    def precision(self) -> float | None:
+        """Relevant / rated chunks; null if none was rated."""
+        rated = [chunk.rating for chunk in self.chunks or () if chunk.rating is not None]
+        return rated.count("yes") / len(rated) if rated else None
+
+    def parts(self) -> tuple[Verdict, ...]:
+        """The verdicts that were asked for one by one: chunks, named guidelines, or the row's own."""
+        return self.chunks or tuple(verdict for _, verdict in self.named) or (self.verdict,)
+
+
+# A metric's value on a row: a number, a flag, a label, or the summable statistics of a corpus score.
+MetricValue: TypeAlias = "float | int | bool | str | tuple[int, ...] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedRow:
+    """A row with what was found about it so far: metric values by column, assessments by judge."""
+
+    row: Row
+    values: Mapping[str, MetricValue]
+    assessments: Mapping[str, Assessment]
+    overall: Verdict | None = None
+
+    def with_values(self, values: Mapping[str, MetricValue]) -> "EvaluatedRow":
+        return replace(self, values={**self.values, **values})

@@ -1,0 +1,76 @@
+"""The normal form: one evaluated row, whatever shape it was logged in."""
+
+from dataclasses import dataclass
+
+from beamjudge.schemas.json_value import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier turn of a conversation, as text."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A retrieved or expected document: its uri and its text, either of which may be absent."""
+
+    doc_uri: str | None
+    content: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Guidelines:
+    """The rules for a response: unnamed ones (`rules`), or named groups of rules (`named`); never both."""
+
+    rules: tuple[str, ...] = ()
+    named: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def to_json(self) -> Json:
+        """The guidelines as they were given: a list, or an object name -> list."""
+        if self.named:
+            return {name: list(rules) for name, rules in self.named}
+        return list(self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens that the application under test used; a count that was not logged is null, never 0."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row in normal form.
+
+    `request` and `response` are canonical JSON. `timestamp` is in microseconds since the epoch, UTC. An expected or
+    retrieved context that is null was not logged; an empty one was logged as empty. `slices` pairs slice names with
+    their values, in the order of the configuration. `extra` is a JSON object of the columns that are no input column.
+    """
+
+    request_id: str
+    timestamp: int | None
+    request: str
+    response: str | None
+    request_text: str
+    history: tuple[Turn, ...]
+    response_text: str | None
+    expected_response: str | None
+    expected_responses: tuple[str, ...]
+    expected_facts: tuple[str, ...] | None
+    guidelines: Guidelines | None
+    retrieved_context: tuple[Document, ...] | None
+    expected_retrieved_context: tuple[Document, ...] | None
+    usage: TokenUsage
+    latency_seconds: float | None
+    notes: tuple[str, ...]
+    source_file: str
+    source_position: str
+    sampled: bool = True
+    slices: tuple[tuple[str, str], ...] = ()
+    extra: str | None = None

@@ -1,0 +1,252 @@
+"""One validated, immutable configuration behind the command line's flags and the config file.
+
+Every key of the file is a flag's name, except the nested ones (`endpoints`, `judge_settings`, `gates`), which exist in
+the file only. `RunConfig` is what all stages are built from; it holds references to secrets and never a secret.
+"""
+
+import hashlib
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from beamjudge.schemas.json_value import canonical_json
+from beamjudge.schemas.judges import BUILT_IN_JUDGES, Need, Protocol
+from beamjudge.schemas.row import Guidelines
+
+LEXICAL = "lexical"
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+METRIC_GROUPS: dict[str, tuple[str, ...]] = {
+    "retrieval": ("document_recall",),
+    "tokens": ("tokens",),
+    "latency": ("latency",),
+    "text": ("bleu", "rouge"),
+    "form": ("length",),
+}
+METRIC_NAMES: tuple[str, ...] = tuple(name for names in METRIC_GROUPS.values() for name in names)
+INPUT_COLUMNS: tuple[str, ...] = (
+    "request_id",
+    "request",
+    "response",
+    "trace",
+    "expected_response",
+    "expected_facts",
+    "guidelines",
+    "expected_retrieved_context",
+    "retrieved_context",
+    "timestamp",
+)
+_KEY_REFERENCE = re.compile(r"(env|file|gcp-secret):.+")
+_SLICE = re.compile(r"[^*,\s][^*,]*(\*[^*,]+)*")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Price(_Model):
+    """US dollars per million tokens; cached input costs as input where it is not given."""
+
+    input: Annotated[float, Field(ge=0, strict=False)]
+    output: Annotated[float, Field(ge=0, strict=False)]
+    cached_input: Annotated[float, Field(ge=0, strict=False)] | None = None
+
+
+class Endpoint(_Model):
+    """An OpenAI-compatible endpoint. `api_key` is a reference that is resolved on the worker."""
+
+    model: str
+    base_url: str = DEFAULT_BASE_URL
+    api_key: str = "env:OPENAI_API_KEY"
+    headers: dict[str, str] = {}
+    parameters: dict[str, Any] = {}
+    context_tokens: Annotated[int, Field(gt=0)] | None = None
+    price_per_million: Price | None = None
+    requests_per_minute: Annotated[int, Field(gt=0)] | None = None
+    tokens_per_minute: Annotated[int, Field(gt=0)] | None = None
+
+    @field_validator("api_key")
+    @classmethod
+    def _is_reference(cls, value: str) -> str:
+        if not _KEY_REFERENCE.fullmatch(value):
+            # The value may be a key that was pasted here, so the message must not repeat it.
+            raise ValueError("expected a reference: env:NAME, file:PATH or gcp-secret:NAME, not the key itself")
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_url(cls, value: str) -> str:
+        if not re.match(r"https?://[^/@\s]+(/|$)", value):
+            raise ValueError("expected http(s)://host[:port]/path without user or password")
+        return value
+
+    @property
+    def is_lexical(self) -> bool:
+        return self.model == LEXICAL
+
+    @property
+    def needs_key(self) -> bool:
+        """An own base URL with the default reference needs no key (Ollama, llama.cpp, vLLM)."""
+        return not self.is_lexical and (self.base_url == DEFAULT_BASE_URL or self.api_key != "env:OPENAI_API_KEY")
+
+
+class JudgeSettings(_Model):
+    """What a judge has of its own: an endpoint's name and a protocol."""
+
+    endpoint: str = "default"
+    protocol: Annotated[Protocol, Field(strict=False)] | None = None
+
+
+class Gates(_Model):
+    """Conditions on a finished run; a failed one ends with exit code 3 after everything is written."""
+
+    max_reject_rate: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.05
+    max_error_rate: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.05
+    max_bad_files: Annotated[int, Field(ge=0)] = 0
+    min_rows: Annotated[int, Field(ge=0)] = 0
+    min_value: dict[str, Annotated[float, Field(strict=False)]] = {}
+    min_scored: dict[str, Annotated[int, Field(ge=0)]] = {}
+
+
+class RunConfig(_Model):
+    """A run of `beamjudge evaluate`, complete: the same configuration and input give the same tables."""
+
+    input: Annotated[list[str], Field(min_length=1)]
+    output: str
+    columns: dict[str, str] = {}
+    judges: list[str] | None = None
+    metrics: list[str] | None = None
+    global_guidelines: list[str] | dict[str, list[str]] = []
+    endpoints: dict[str, Endpoint] = {"default": Endpoint(model=LEXICAL)}
+    judge_settings: dict[str, JudgeSettings] = {}
+    slice_by: list[str] = []
+    sample_rate: Annotated[float, Field(gt=0, le=1, strict=False)] = 1.0
+    gates: Gates = Gates()
+    confidence: Annotated[float, Field(gt=0, lt=1, strict=False)] = 0.95
+    keep_extra: bool = False
+    store_text: Literal["full", "none"] = "full"
+    store_rationales: Literal["on", "off"] = "on"
+    max_record_mb: Annotated[float, Field(gt=0, strict=False)] = 64
+    run_date: str | None = None
+    time_zone: str = "UTC"
+    overwrite: bool = False
+    max_concurrency: Annotated[int, Field(gt=0)] = 32
+    judge_processes: Annotated[int, Field(gt=0)] | None = None
+    judge_timeout: Annotated[float, Field(gt=0, strict=False)] = 120.0
+    reshuffle: Literal["auto", "on", "off"] = "auto"
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_are_known(cls, value: dict[str, str]) -> dict[str, str]:
+        unknown = [name for name in value if name not in INPUT_COLUMNS]
+        if unknown:
+            raise ValueError(f"unknown input column {unknown[0]!r}; expected one of {', '.join(INPUT_COLUMNS)}")
+        return value
+
+    @field_validator("judges")
+    @classmethod
+    def _judges_are_known(cls, value: list[str] | None) -> list[str] | None:
+        return _known(value, (*JUDGE_NAMES, "document_recall"), "judge")
+
+    @field_validator("metrics")
+    @classmethod
+    def _metrics_are_known(cls, value: list[str] | None) -> list[str] | None:
+        return _known(value, (*METRIC_GROUPS, *METRIC_NAMES), "metric")
+
+    @field_validator("slice_by")
+    @classmethod
+    def _slices_are_paths(cls, value: list[str]) -> list[str]:
+        for slice_name in value:
+            if not _SLICE.fullmatch(slice_name):
+                raise ValueError(f"{slice_name!r} is no slice; expected a column, a dotted path, or several with *")
+        if len(set(value)) < len(value):
+            raise ValueError("a slice is named twice")
+        return value
+
+    @model_validator(mode="after")
+    def _endpoints_exist(self) -> "RunConfig":
+        for judge, settings in self.judge_settings.items():
+            if judge not in JUDGE_NAMES:
+                raise ValueError(f"judge_settings: unknown judge {judge!r}; expected one of {', '.join(JUDGE_NAMES)}")
+            if settings.endpoint not in self.endpoints:
+                raise ValueError(
+                    f"judge_settings.{judge}.endpoint: no endpoint {settings.endpoint!r}; "
+                    f"endpoints has {', '.join(self.endpoints)}"
+                )
+        if "default" not in self.endpoints:
+            raise ValueError("endpoints: an endpoint named default is needed")
+        return self
+
+    @property
+    def guidelines(self) -> Guidelines:
+        """The run's guidelines in the form in which a row has its own."""
+        if isinstance(self.global_guidelines, dict):
+            return Guidelines(named=tuple((name, tuple(rules)) for name, rules in self.global_guidelines.items()))
+        return Guidelines(rules=tuple(self.global_guidelines))
+
+    def selected_judges(self) -> tuple[str, ...]:
+        """The names of the judges that run, in the order of the built-in list."""
+        by_default = tuple(
+            spec.name
+            for spec in BUILT_IN_JUDGES
+            if spec.by_default and (Need.GLOBAL_GUIDELINES not in spec.needs or self.global_guidelines)
+        )
+        if self.judges is None:
+            return by_default
+        return tuple(name for name in JUDGE_NAMES if name in self.judges)
+
+    def selected_metrics(self) -> tuple[str, ...]:
+        """The names of the metrics that run; a group stands for its members."""
+        if self.metrics is None:
+            return METRIC_NAMES
+        wanted = {name for entry in self.metrics for name in METRIC_GROUPS.get(entry, (entry,))}
+        if "document_recall" in (self.judges or ()):
+            wanted.add("document_recall")
+        return tuple(name for name in METRIC_NAMES if name in wanted)
+
+    def endpoint_of(self, judge: str) -> Endpoint:
+        settings = self.judge_settings.get(judge)
+        return self.endpoints[settings.endpoint if settings else "default"]
+
+    def protocol_of(self, judge: str, default: Protocol) -> Protocol:
+        settings = self.judge_settings.get(judge)
+        return settings.protocol if settings and settings.protocol else default
+
+    @property
+    def run_id(self) -> str:
+        """16 hex digits over the input patterns, the run date and what changes tables; not gates or concurrency."""
+        fields = self.model_dump(mode="json", include=_TABLE_FIELDS)
+        for endpoint in fields["endpoints"].values():
+            for name in ("api_key", "headers", "price_per_million", "requests_per_minute", "tokens_per_minute"):
+                del endpoint[name]
+        return hashlib.sha256(canonical_json(fields).encode()).hexdigest()[:16]
+
+
+JUDGE_NAMES: tuple[str, ...] = tuple(spec.name for spec in BUILT_IN_JUDGES)
+_TABLE_FIELDS = {
+    "input",
+    "columns",
+    "judges",
+    "metrics",
+    "global_guidelines",
+    "endpoints",
+    "judge_settings",
+    "slice_by",
+    "sample_rate",
+    "confidence",
+    "keep_extra",
+    "store_text",
+    "store_rationales",
+    "max_record_mb",
+    "run_date",
+}
+
+
+def _known(value: list[str] | None, allowed: tuple[str, ...], what: str) -> list[str] | None:
+    """`none` alone means no such thing; any other name has to be known."""
+    if value == ["none"]:
+        return []
+    for name in value or ():
+        if name not in allowed:
+            raise ValueError(f"unknown {what} {name!r}; expected none, or some of {', '.join(allowed)}")
+    return value

@@ -1,0 +1,1 @@
+"""Arrow schemas of the tables."""

@@ -1,0 +1,46 @@
+"""The distribution `beamjudge`. Top-level folders install below the one package, never as `schemas` or `pipelines`."""
+
+from setuptools import find_packages, setup
+
+ROOMS = ("pipelines", "transforms", "prompts", "schemas")
+ROOM_PACKAGES = find_packages(include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")])
+
+setup(
+    name="beamjudge",
+    version="0.1.0",
+    description="LLM judges and deterministic metrics over inference logs, in an Apache Beam pipeline",
+    long_description=open("README.md", encoding="utf-8").read(),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=["beamjudge", *(f"beamjudge.{name}" for name in ROOM_PACKAGES)],
+    package_dir={"beamjudge": "api", **{f"beamjudge.{room}": room for room in ROOMS}},
+    package_data={"beamjudge": ["py.typed"], "beamjudge.prompts": ["*.txt"]},
+    install_requires=[
+        "apache-beam>=2.76",
+        "pyarrow>=17",
+        "openai>=2",
+        "tenacity>=9",
+        "pydantic>=2.7",
+        "PyYAML>=6",
+        "rich>=13",
+        "sacrebleu>=2.4",
+        "rouge-score>=0.1.2",
+        "numpy>=1.26",
+        "scipy>=1.11",
+        "zstandard>=0.22",
+    ],
+    extras_require={
+        "gcp": ["apache-beam[gcp]>=2.76"],
+        "aws": ["apache-beam[aws]>=2.76"],
+        "dev": ["pytest>=8", "hypothesis>=6", "ruff", "mypy", "duckdb", "pandas", "polars", "types-PyYAML"],
+    },
+    entry_points={"console_scripts": ["beamjudge=beamjudge.pipelines.cli:main"]},
+    classifiers=[
+        "Development Status :: 3 - Alpha",
+        "License :: OSI Approved :: Apache Software License",
+        "Programming Language :: Python :: 3.10",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+    ],
+)

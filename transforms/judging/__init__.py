@@ -1,0 +1,1 @@
+"""Asking a judge: what is asked of a row, by whom it is answered, and how the reply is read."""

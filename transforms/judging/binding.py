@@ -1,0 +1,46 @@
+"""A judge as a run uses it: its declaration, its prompt, and the endpoint that answers."""
+
+import hashlib
+from dataclasses import dataclass
+
+from beamjudge.prompts import load_prompt
+from beamjudge.schemas.json_value import canonical_json
+from beamjudge.schemas.judges import BUILT_IN_JUDGES, JudgeSpec, Protocol
+from beamjudge.schemas.run_config import Endpoint, RunConfig
+
+# Raised whenever the reading of replies changes in a way that can change a verdict: it is part of every judge's hash.
+PARSER_VERSION = 1
+
+
+@dataclass(frozen=True)
+class JudgeBinding:
+    """A judge, its prompt, the name and settings of its endpoint, and how it is asked."""
+
+    spec: JudgeSpec
+    prompt: str
+    protocol: Protocol
+    endpoint_name: str
+    endpoint: Endpoint
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits over what makes the judge this judge: name, version, prompt, protocol, parser version."""
+        identity = [self.spec.name, self.spec.version, self.prompt, self.protocol.value, PARSER_VERSION]
+        return hashlib.sha256(canonical_json(list(identity)).encode()).hexdigest()[:16]
+
+    @property
+    def model(self) -> str:
+        return self.endpoint.model
+
+
+def bind_judges(config: RunConfig) -> tuple[JudgeBinding, ...]:
+    """The run's judges in the order of the built-in list."""
+    specs = {spec.name: spec for spec in BUILT_IN_JUDGES}
+    bindings = []
+    for name in config.selected_judges():
+        protocol = config.protocol_of(name, specs[name].protocol)
+        prompt = load_prompt("minicheck" if protocol is Protocol.MINICHECK else name)
+        settings = config.judge_settings.get(name)
+        endpoint_name = settings.endpoint if settings else "default"
+        bindings.append(JudgeBinding(specs[name], prompt, protocol, endpoint_name, config.endpoints[endpoint_name]))
+    return tuple(bindings)

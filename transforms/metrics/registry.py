@@ -1,0 +1,28 @@
+"""The deterministic metrics of a run: each family declares its columns and run-level metrics, and computes a row."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from beamjudge.schemas.assessment import MetricValue
+from beamjudge.schemas.metric import Column, MetricSpec
+from beamjudge.schemas.row import Row
+from beamjudge.schemas.run_config import RunConfig
+
+
+@dataclass(frozen=True)
+class MetricFamily:
+    """Metrics that are computed together.
+
+    `compute` gives a value for every column, null where the row lacks what the metric needs, and the statistics of
+    corpus scores under their metric's key. It is a module-level function, so that it pickles.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    specs: tuple[MetricSpec, ...]
+    compute: Callable[[Row], Mapping[str, MetricValue]]
+
+
+def metric_families(config: RunConfig) -> tuple[MetricFamily, ...]:
+    """The families that the configuration selects, in the order of the built-in list."""
+    raise NotImplementedError
