@@ -45,7 +45,9 @@ class JudgeSpec:
 _RESPONSE, _CONTEXT, _EXPECTATION = Need.RESPONSE, Need.CONTEXT, Need.EXPECTATION
 
 BUILT_IN_JUDGES: tuple[JudgeSpec, ...] = (
-    JudgeSpec("relevance_to_query", "response", "row", frozenset({_RESPONSE}), "Does the response address the request?"),
+    JudgeSpec(
+        "relevance_to_query", "response", "row", frozenset({_RESPONSE}), "Does the response address the request?"
+    ),
     JudgeSpec(
         "groundedness",
         "response",

@@ -43,6 +43,7 @@ NOTE_CODES: dict[str, str] = {
     "context_from_trace": "retrieved_context was taken from the trace",
     "trace_unreadable": "the trace could not be read; the row did not need it",
     "doc_uri_to_string": "a doc_uri that is not a string became its string",
+    "later_turns_not_shown": "the request has turns after its last user turn; judges do not see them",
     "no_user_turn": "the request has no user turn; its last turn is taken",
     "other_request_shape": "the request is an object of no known shape; its canonical JSON is its text",
     "other_response_shape": "the response is an object of no known shape; its canonical JSON is its text",

@@ -1,6 +1,7 @@
 """The normal form: one evaluated row, whatever shape it was logged in."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from beamjudge.schemas.json_value import Json
 
@@ -44,13 +45,25 @@ class TokenUsage:
     total_tokens: int | None = None
 
 
+class SliceValue(NamedTuple):
+    """The part of the log that a row falls into: `model`, `gpt-4.1` and, as the slice is called, `model=gpt-4.1`.
+
+    The value of a crossed slice `model*locale` is what it is called: `model=a,locale=b`.
+    """
+
+    name: str
+    value: str
+    display: str
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row in normal form.
 
     `request` and `response` are canonical JSON. `timestamp` is in microseconds since the epoch, UTC. An expected or
-    retrieved context that is null was not logged; an empty one was logged as empty. `slices` pairs slice names with
-    their values, in the order of the configuration. `extra` is a JSON object of the columns that are no input column.
+    retrieved context that is null was not logged; an empty one was logged as empty, and so with `expected_facts`.
+    `expected_responses` are the references beyond `expected_response`. `slices` are in the order of the
+    configuration. `extra` is a JSON object of the columns that are no input column.
     """
 
     request_id: str
@@ -72,5 +85,5 @@ class Row:
     source_file: str
     source_position: str
     sampled: bool = True
-    slices: tuple[tuple[str, str], ...] = ()
+    slices: tuple[SliceValue, ...] = ()
     extra: str | None = None

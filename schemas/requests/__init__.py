@@ -1,1 +1,90 @@
-"""Request shapes."""
+"""Requests in every known shape, put into the normal form `{"messages": [{"role", "content", ...}]}`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from beamjudge.schemas.json_text import as_list, decode_container, is_object
+from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text
+from beamjudge.schemas.requests.shapes import REQUEST_SHAPES, is_request_envelope
+from beamjudge.schemas.row import Turn
+from beamjudge.schemas.shapes import recognise
+
+__all__ = ["REQUEST_SHAPES", "RequestForm", "decode_request", "is_known_request", "normalize_request"]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestForm:
+    """A request in normal form, the text of its last user turn, the turns before that, and note codes."""
+
+    canonical: Json
+    text: str
+    history: tuple[Turn, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def decode_request(value: Json) -> tuple[Json, tuple[str, ...]]:
+    """A string that is a full request envelope as JSON, with its notes; any other value as it is."""
+    if isinstance(value, str) and (decoded := decode_container(value)) and is_request_envelope(decoded.value):
+        return decoded.value, ("parsed_json_string", *decoded.notes)
+    return value, ()
+
+
+def is_known_request(value: Json) -> bool:
+    """Whether a recogniser claims `value`."""
+    return any(shape.matches(value) for shape in REQUEST_SHAPES)
+
+
+def normalize_request(value: Json) -> RequestForm | None:
+    """The normal form of a logged request; null when there is none: null, blank, empty, or no turn with text.
+
+    An object or list of no known shape is kept as it is and its text is its canonical JSON. Idempotent: the canonical
+    form of a canonical form is itself.
+    """
+    value, notes = decode_request(value)
+    if isinstance(value, str) and value.strip():  # by far the most frequent shape, without the detour
+        return RequestForm({"messages": [{"role": "user", "content": value}]}, value)
+    recognised = recognise(value, REQUEST_SHAPES)
+    value = recognised.value
+    if recognised.is_normal and is_object(value):
+        return _read_messages(value, notes)
+    if is_blank(value):
+        return None
+    return RequestForm(value, canonical_json(value), notes=(*notes, "other_request_shape"))
+
+
+def is_blank(value: Json) -> bool:
+    """Null, blank, empty, or an object of nothing but nulls (what a Parquet struct is where nothing was logged)."""
+    if isinstance(value, str):
+        return not value.strip()
+    if is_object(value):
+        return all(item is None for item in value.values())
+    return value is None or value == []
+
+
+def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestForm | None:
+    logged = as_list(request["messages"])
+    messages = [message for message in logged if is_object(message)]
+    found = list(notes)
+    if len(messages) < len(logged):
+        found.append("null_elements_dropped")
+        request = {**request, "messages": list(messages)}
+    roles = [message_role(message) for message in messages]
+    asked = _last(roles, lambda role: role in USER_ROLES)
+    if asked is None:
+        asked = _last(roles, lambda role: role not in SYSTEM_ROLES)
+        found.append("no_user_turn")
+    elif asked < len(messages) - 1:
+        found.append("later_turns_not_shown")
+    if asked is None:
+        return None
+    said = [message_text(message) for message in messages[: asked + 1]]
+    if not said[-1].text.strip():
+        return None
+    history = tuple(Turn(role, turn.text) for role, turn in zip(roles, said[:-1], strict=False))
+    found += [note for turn in said for note in turn.notes]
+    return RequestForm(request, said[-1].text, history, tuple(dict.fromkeys(found)))
+
+
+def _last(roles: list[str], wanted: Callable[[str], bool]) -> int | None:
+    return next((index for index in range(len(roles) - 1, -1, -1) if wanted(roles[index])), None)

@@ -1,1 +1,10 @@
-"""Arrow schemas of the tables."""
+"""Arrow schemas of the tables that a run writes. Minor versions of a schema only add columns."""
+
+import pyarrow as pa
+
+SCHEMA_VERSION = "1"
+
+
+def with_version(schema: pa.Schema) -> pa.Schema:
+    """`schema` with `schema_version` in its metadata, which Parquet keeps as the file's own."""
+    return schema.with_metadata({"schema_version": SCHEMA_VERSION})

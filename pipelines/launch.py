@@ -1,0 +1,175 @@
+"""Launching a run: everything that can be wrong is found before it starts; then run, watch, report."""
+
+import argparse
+import logging
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from beamjudge.pipelines.flags import flag_names, unknown_flag
+from beamjudge.pipelines.options import Launch, read_config
+from beamjudge.schemas.errors import RunFailed, UsageError
+from beamjudge.schemas.run_config import LEXICAL, RunConfig
+
+logging.disable(logging.WARNING)  # Beam warns on import about extras that are not installed
+import apache_beam as beam  # noqa: E402
+from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions  # noqa: E402
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner  # noqa: E402
+
+from beamjudge.pipelines import evaluate, output_folder, report  # noqa: E402
+from beamjudge.transforms.aggregation.observe import run_metric_specs  # noqa: E402
+from beamjudge.transforms.attempt import Attempt, end_attempt  # noqa: E402
+from beamjudge.transforms.output_files import join  # noqa: E402
+from beamjudge.transforms.plan import RunPlan, plan_run  # noqa: E402
+from beamjudge.transforms.reading.files import match_files  # noqa: E402
+from beamjudge.transforms.run_record import judge_keys  # noqa: E402
+
+logging.disable(logging.NOTSET)
+
+_DIRECT = "DirectRunner"
+# A failure on a worker arrives as text with the worker's traceback around it.
+_RUN_FAILED = re.compile(r"RunFailed: (.+?)(?: \[while running|\s*$)", re.MULTILINE)
+
+
+def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
+    """Run `beamjudge evaluate` and return its exit code.
+
+    Raises UsageError before anything is written, and RunFailed when the run cannot go on.
+    """
+    options = _pipeline_options(runner_flags)
+    started = read_config(arguments, runner_flags)
+    plan = plan_run(started.config)
+    _check_gates_exist(plan)
+    files = match_files(started.config.input)
+    if started.runner == _DIRECT:
+        _check_keys(plan)
+    finished = output_folder.finished_run(started.config, files)
+    if finished is not None:
+        if not started.quiet:
+            print(f"This run is complete and its input unchanged since {finished['finished']}; nothing to do.")
+            report.print_report(started.config.output, finished)
+        return int(finished["exit_code"])
+    attempt = output_folder.start_attempt(started.config)
+    output_folder.clear(started.config.output)
+    if not started.quiet:
+        _say_what_starts(started, len(files))
+    try:
+        _run(started, plan, files, attempt, options)
+    except KeyboardInterrupt:
+        end_attempt(started.config.output, attempt, "interrupted")
+        raise
+    except Exception as error:
+        failure = _one_line(error)
+        end_attempt(started.config.output, attempt, "failed", failure)
+        raise RunFailed(failure) from error
+    run = output_folder.read_json(join(started.config.output, "run.json"))
+    if run is None:
+        raise RunFailed(f"the runner ended without writing {join(started.config.output, 'run.json')}")
+    if not started.quiet:
+        report.print_report(started.config.output, run)
+    report.print_failed_gates(run)
+    return int(run["exit_code"])
+
+
+def _pipeline_options(flags: Sequence[str]) -> PipelineOptions:
+    """Beam's options; a flag that neither beamjudge nor Beam knows is an error, though Beam itself would drop it."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for options in PipelineOptions.__subclasses__():
+        options._add_argparse_args(_Lenient(parser))
+    _, unknown = parser.parse_known_args(list(flags))
+    if unknown:
+        beam_flags = [name for action in parser._actions for name in action.option_strings]
+        raise unknown_flag(unknown[0], flag_names(beam_flags))
+    return PipelineOptions(list(flags))
+
+
+class _Lenient:
+    """Adds each of Beam's flags once: several of its option classes declare the same one."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parser = parser
+
+    def add_argument(self, *names: str, **settings: object) -> None:
+        taken = {name for action in self._parser._actions for name in action.option_strings}
+        if not taken.intersection(names):
+            self._parser.add_argument(*names, **settings)  # type: ignore[arg-type]
+
+    def add_mutually_exclusive_group(self, **_: object) -> "_Lenient":
+        return self
+
+    add_value_provider_argument = add_argument
+
+
+def _check_gates_exist(plan: RunPlan) -> None:
+    gates = plan.config.gates
+    metrics = [name for spec in run_metric_specs(plan) for name, _ in spec.names]
+    for name in gates.min_value:
+        # A row's own guidelines give metrics whose names are known only from the data.
+        if name not in metrics and not name.startswith("response/llm_judged/guideline_adherence/"):
+            raise UsageError(f"--min_value: no metric {name!r} in this run; expected one of {', '.join(metrics)}")
+    for judge in gates.min_scored:
+        if judge not in judge_keys(plan):
+            raise UsageError(
+                f"--min_scored: no judge {judge!r} in this run; expected one of {', '.join(judge_keys(plan))}"
+            )
+
+
+def _check_keys(plan: RunPlan) -> None:
+    """A local run can see at once whether its keys are there."""
+    for binding in plan.judges:
+        kind, _, place = binding.endpoint.api_key.partition(":")
+        if not binding.endpoint.needs_key:
+            continue
+        if kind == "env" and not os.environ.get(place):
+            raise UsageError(
+                f"the judge's key: the environment variable {place} is not set; export it, name another with "
+                f"--judge_api_key env:NAME, or judge offline with --judge_model {LEXICAL}"
+            )
+        if kind == "file" and not Path(place).is_file():
+            raise UsageError(
+                f"the judge's key: no file {place!r}; expected --judge_api_key file:PATH of a file that holds it"
+            )
+
+
+def _say_what_starts(started: Launch, files: int) -> None:
+    config = started.config
+    if started.lexical_by_default and config.judges != []:
+        print(
+            "No judge endpoint given: judging with offline lexical rules (screening only; "
+            "add --judge_model NAME for a model)."
+        )
+    print(f"Reading {files} file{'' if files == 1 else 's'}; results go to {config.output}", flush=True)
+
+
+def _run(started: Launch, plan: RunPlan, files: Sequence, attempt: Attempt, options: PipelineOptions) -> None:  # type: ignore[type-arg]
+    with report.quiet_beam():
+        direct = started.runner == _DIRECT
+        if direct:
+            _settle_workers(options, started.runner_flags)
+        pipeline = beam.Pipeline(runner=FnApiRunner() if direct else started.runner, options=options)
+        evaluate.build(pipeline, plan, files, attempt, _reshuffles(started.config, direct))
+        with report.progress(sum(file.size for file in files), hidden=started.quiet or not sys.stderr.isatty()):
+            pipeline.run().wait_until_finish()
+
+
+def _settle_workers(options: PipelineOptions, flags: Sequence[str]) -> None:
+    """Several workers in one process need threads: Beam's default mode would silently run only one."""
+    direct = options.view_as(DirectOptions)
+    if direct.direct_num_workers != 1 and not any("direct_running_mode" in flag for flag in flags):
+        direct.direct_running_mode = "multi_threading"
+
+
+def _reshuffles(config: RunConfig, direct: bool) -> bool:
+    return config.reshuffle == "on" or (config.reshuffle == "auto" and not direct)
+
+
+def _one_line(error: BaseException) -> str:
+    """The cause of a failed pipeline in one line."""
+    text = str(error)
+    known = _RUN_FAILED.search(f"{type(error).__name__}: {text}")
+    if known:
+        return known[1].strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1] if lines else 'no message'}"

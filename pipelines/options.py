@@ -1,0 +1,233 @@
+"""Flags and config file -> one validated RunConfig. Everything wrong in them ends here, as one line."""
+
+import argparse
+import datetime
+import difflib
+import os
+import re
+import zoneinfo
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from beamjudge.pipelines.flags import FLAGS
+from beamjudge.schemas.errors import UsageError
+from beamjudge.schemas.run_config import LEXICAL, RunConfig
+
+_FILE_ONLY_KEYS = ("endpoints", "judge_settings", "gates")
+_LISTS = ("input", "judges", "metrics", "slice_by")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a run is started: its configuration and what is none of the tables' business."""
+
+    config: RunConfig
+    runner: str
+    runner_flags: tuple[str, ...]
+    quiet: bool
+    lexical_by_default: bool
+
+
+def read_config(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> Launch:
+    """The configuration behind the parsed flags and the file that `--config` names.
+
+    Raises UsageError with one line that names the flag or key, what was given, and what is expected.
+    """
+    path: str | None = arguments.config
+    values = _read_file(path) if path else {}
+    if path:
+        _check_file_keys(path, values)
+    _lay_flags_over(values, vars(arguments))
+    for required in ("input", "output"):
+        if not values.get(required):
+            raise UsageError(
+                f"--{required} is missing; expected --{required} {'PATTERN' if required == 'input' else 'FOLDER'}"
+            )
+    lexical_by_default = _choose_endpoint(path, values)
+    _expand_variables(values.get("endpoints"))
+    try:
+        config = RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise UsageError(_first_error(error, path, vars(arguments))) from None
+    config = _fill_run_date(_with_processes(config, arguments.runner, runner_flags))
+    options = [f"--{option}" for option in arguments.runner_option]
+    return Launch(config, arguments.runner, (*runner_flags, *options), arguments.quiet, lexical_by_default)
+
+
+def _read_file(path: str) -> dict[str, Any]:
+    try:
+        loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"--config: cannot read {path!r} ({error.strerror}); expected a YAML file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise UsageError(
+            f"--config: {path!r} is not valid YAML{place}; expected keys and values such as `output: eval/`"
+        ) from None
+    if isinstance(loaded, dict) and isinstance(loaded.get("run_date"), datetime.date):
+        loaded["run_date"] = loaded["run_date"].isoformat()
+    if not isinstance(loaded, dict):
+        raise UsageError(f"--config: {path!r} holds {_kind(loaded)}; expected keys and values such as `output: eval/`")
+    return loaded
+
+
+def _check_file_keys(path: str, values: Mapping[str, Any]) -> None:
+    flat = {flag.name for flag in FLAGS if len(flag.path) == 1}
+    gates = {flag.name for flag in FLAGS if flag.path[0] == "gates"}
+    for key in values:
+        if key in gates:
+            raise UsageError(f"{path}: {key} stands at the top level; expected it under gates:")
+        if key not in flat and key not in _FILE_ONLY_KEYS:
+            near = difflib.get_close_matches(str(key), [*flat, *_FILE_ONLY_KEYS], n=1, cutoff=0.5)
+            hint = (
+                f"did you mean {near[0]}?"
+                if near
+                else f"expected one of {', '.join(sorted({*flat, *_FILE_ONLY_KEYS}))}"
+            )
+            raise UsageError(f"{path}: unknown key {key!r}; {hint}")
+
+
+def _lay_flags_over(values: dict[str, Any], arguments: Mapping[str, Any]) -> None:
+    for name in _LISTS:
+        # A single value is as good as a list of one in a file that people write by hand.
+        if isinstance(values.get(name), str):
+            values[name] = [values[name]]
+    for flag in FLAGS:
+        if flag.name not in arguments:
+            continue
+        given = dict(arguments[flag.name]) if flag.repeats else arguments[flag.name]
+        target = values
+        for key in flag.path[:-1]:
+            target = target.setdefault(key, {})
+            if not isinstance(target, dict):
+                raise UsageError(f"{flag.path[0]}: got {_kind(target)} in the config file; expected keys and values")
+        if flag.repeats:
+            given = {**target.get(flag.path[-1], {}), **given}
+        target[flag.path[-1]] = given
+
+
+def _choose_endpoint(path: str | None, values: dict[str, Any]) -> bool:
+    """Fill in the lexical judge for a run by flags alone; a file has to name its model. True if it was filled in."""
+    endpoints = values.setdefault("endpoints", {})
+    if not isinstance(endpoints, dict):
+        raise UsageError(f"endpoints: got {_kind(endpoints)}; expected names with their settings")
+    default = endpoints.setdefault("default", {})
+    if isinstance(default, dict) and "model" not in default:
+        if "base_url" in default or "api_key" in default:
+            raise UsageError("an endpoint is given without a model; add --judge_model NAME")
+        if path and values.get("judges") not in ([], ["none"]):
+            raise UsageError(
+                f"{path}: no judge model; add `endpoints: {{default: {{model: NAME}}}}` (`lexical` for offline rules), "
+                "or `judges: [none]`"
+            )
+        default["model"] = LEXICAL
+        return True
+    return False
+
+
+def _expand_variables(endpoints: Any) -> None:
+    """Replace ${NAME} in models and addresses; headers may hold secrets, so those are filled in on the worker."""
+    if not isinstance(endpoints, dict):
+        return
+    for name, endpoint in endpoints.items():
+        if isinstance(endpoint, dict):
+            for key, given in endpoint.items():
+                value = given
+                if isinstance(value, str):
+                    for variable in _VARIABLE.findall(value):
+                        value = value.replace(f"${{{variable}}}", _variable(variable, f"endpoints.{name}.{key}"))
+                    endpoint[key] = value
+            for header in (endpoint.get("headers") or {}).values():
+                for variable in _VARIABLE.findall(str(header)):
+                    _variable(variable, f"endpoints.{name}.headers")
+
+
+def _variable(name: str, place: str) -> str:
+    value = os.environ.get(name)
+    if value is None:
+        raise UsageError(f"{place}: ${{{name}}} is not set; set the environment variable {name}")
+    return value
+
+
+def _first_error(error: ValidationError, path: str | None, arguments: Mapping[str, Any]) -> str:
+    """One line for the first of pydantic's errors: where it stands, what was given, what is expected."""
+    first = error.errors()[0]
+    place = [
+        str(part)
+        for part in first["loc"]
+        if not str(part).endswith("]") and part not in ("list[str]", "dict[str,list[str]]")
+    ]
+    flag = next(
+        (flag for flag in FLAGS if flag.path == tuple(place[: len(flag.path)]) and flag.name in arguments), None
+    )
+    where = f"--{flag.name}" if flag else ".".join(place)
+    prefix = f"{path}: " if path and not flag else ""
+    if first["type"] == "value_error":
+        return f"{prefix}{where + ': ' if where else ''}{first['ctx']['error']}"
+    if first["type"] == "extra_forbidden":
+        return f"{prefix}{where}: unknown key; see the README for the keys that may stand here"
+    if first["type"] == "missing":
+        return f"{prefix}{where}: is missing; add it"
+    expected = first["msg"].removeprefix("Input should be ")
+    given = first["input"]
+    shown = repr(given) if isinstance(given, str | int | float | bool) and place[-1] != "api_key" else _kind(given)
+    return f"{prefix}{where}: got {shown}; expected {expected}"
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
+    return kinds.get(type(value), "a number")
+
+
+def _with_processes(config: RunConfig, runner: str, runner_flags: Sequence[str]) -> RunConfig:
+    """Settle how many worker processes share an endpoint's limits; DirectRunner's own options tell it."""
+    if config.judge_processes is not None:
+        return config
+    if runner == "DirectRunner":
+        given = [flag for part in runner_flags for flag in part.split("=")]
+        workers = given[given.index("--direct_num_workers") + 1] if "--direct_num_workers" in given[:-1] else "1"
+        processes = int(workers) if "multi_processing" in given and workers.isdigit() else 1
+        return config.model_copy(update={"judge_processes": max(1, processes)})
+    for name, endpoint in config.endpoints.items():
+        if endpoint.requests_per_minute or endpoint.tokens_per_minute:
+            raise UsageError(
+                f"endpoints.{name} has a limit per minute, which the worker processes of {runner} share; "
+                "add --judge_processes N"
+            )
+    return config
+
+
+def _fill_run_date(config: RunConfig) -> RunConfig:
+    """Put the run date into input and output; `today` and `yesterday` are days of `time_zone`."""
+    places = [*config.input, config.output]
+    if config.run_date is None:
+        if any("{run_date}" in place for place in places):
+            raise UsageError("{run_date} stands in input or output; add --run_date 2026-11-29, today or yesterday")
+        return config
+    try:
+        zone = zoneinfo.ZoneInfo(config.time_zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        raise UsageError(
+            f"--time_zone: got {config.time_zone!r}; expected a zone's name such as Europe/Berlin"
+        ) from None
+    today = datetime.datetime.now(zone).date()
+    days = {"today": today, "yesterday": today - datetime.timedelta(days=1)}
+    try:
+        day = days.get(config.run_date) or datetime.date.fromisoformat(config.run_date)
+    except ValueError:
+        raise UsageError(f"--run_date: got {config.run_date!r}; expected a day such as 2026-11-29") from None
+    date = day.isoformat()
+    return config.model_copy(
+        update={
+            "run_date": date,
+            "input": [pattern.replace("{run_date}", date) for pattern in config.input],
+            "output": config.output.replace("{run_date}", date),
+        }
+    )

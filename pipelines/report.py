@@ -1,0 +1,126 @@
+"""What a person sees of a run: progress while it works, and a table of its numbers at the end."""
+
+import contextlib
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.parquet as pq
+from apache_beam.io.filesystems import FileSystems
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from beamjudge.transforms.output_files import join
+from beamjudge.transforms.progress import PROGRESS
+
+_REFRESH_SECONDS = 0.25
+
+
+@contextlib.contextmanager
+def quiet_beam() -> Iterator[None]:
+    """Beam logs every stage; a user of beamjudge wants errors only, and ours are said in one line."""
+    logger = logging.getLogger("apache_beam")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+class _Rate(ProgressColumn):
+    """Rows per second since the start."""
+
+    def render(self, task: Task) -> Text:
+        rows = PROGRESS.snapshot()["rows_done"]
+        return Text(f"{rows / task.elapsed:,.0f} rows/s" if task.elapsed else "")
+
+
+@contextlib.contextmanager
+def progress(total_bytes: int, hidden: bool) -> Iterator[None]:
+    """Show rows done, calls done and failed, rate and time left on standard error while the block runs."""
+    PROGRESS.reset()
+    if hidden:
+        yield
+        return
+    bar = Progress(
+        BarColumn(bar_width=24),
+        TextColumn("{task.percentage:>3.0f}%  {task.description}"),
+        _Rate(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(file=sys.stderr),
+        transient=True,
+    )
+    done = threading.Event()
+    task = bar.add_task("0 rows", total=max(total_bytes, 1))
+
+    def refresh() -> None:
+        while not done.wait(_REFRESH_SECONDS):
+            now = PROGRESS.snapshot()
+            calls = f", {now['calls_done']:,} calls" if now["calls_done"] or now["calls_failed"] else ""
+            failed = f" ({now['calls_failed']:,} failed)" if now["calls_failed"] else ""
+            bar.update(task, completed=now["bytes_read"], description=f"{now['rows_done']:,} rows{calls}{failed}")
+
+    with bar:
+        watcher = threading.Thread(target=refresh, name="beamjudge-progress", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join()
+
+
+def print_report(output: str, run: dict[str, Any]) -> None:
+    """The overall numbers of a finished run, what was rejected, the gates, and where the files are."""
+    console = Console()
+    counts = run["counts"]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, justify in (("metric", "left"), ("value", "right"), ("interval", "right"), ("scored", "right"),
+                          ("n/a", "right"), ("errors", "right")):  # fmt: skip
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for metric in _overall_metrics(output):
+        table.add_row(
+            metric["metric"],
+            _number(metric["value"]),
+            "" if metric["ci_low"] is None else f"{_number(metric['ci_low'])} to {_number(metric['ci_high'])}",
+            f"{metric['n_scored']:,}",
+            f"{metric['n_not_applicable'] + metric['n_not_sampled']:,}",
+            f"{metric['n_error']:,}",
+        )
+    wide = Console(width=max(console.width, 120)) if not console.is_terminal else console
+    wide.print(table)
+    rejects = ", ".join(f"{count} {code}" for code, count in run["rejects"].items())
+    console.print(
+        f"\n{counts['rows']:,} rows, {counts['rejects']:,} rejects{f' ({rejects})' if rejects else ''}", highlight=False
+    )
+    console.print(f"status: {run['status']}, run {run['run_id']}", highlight=False)
+    for part, what in (("rows/", "every row with its verdicts"), ("metrics/", "these numbers, per slice too"),
+                       ("rejects/", "what could not be evaluated"), ("run.json", "what ran")):  # fmt: skip
+        console.print(f"  {join(output, part):<40} {what}", highlight=False, markup=False, soft_wrap=True)
+
+
+def print_failed_gates(run: dict[str, Any]) -> None:
+    """One line on standard error for each gate that failed."""
+    for gate in run["gates"]:
+        if not gate["passed"]:
+            value = "no value" if gate["value"] is None else f"{gate['value']:.6g}"
+            print(f"beamjudge: gate {gate['name']} failed: {value}, limit {gate['limit']:.6g}", file=sys.stderr)
+
+
+def _overall_metrics(output: str) -> list[dict[str, Any]]:
+    paths = [each.path for each in FileSystems.match([join(output, "metrics", "part-*.parquet")])[0].metadata_list]
+    found: list[dict[str, Any]] = []
+    for path in paths:
+        with FileSystems.open(path) as stream:
+            found.extend(row for row in pq.read_table(stream).to_pylist() if row["slice"] == "overall")
+    return sorted(found, key=lambda row: row["metric"])
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -1,0 +1,117 @@
+"""JSON that is logged inside strings: decoded once more, with the same guarantees as the records around it."""
+
+import json
+import math
+import re
+from typing import NamedTuple, TypeGuard
+
+from beamjudge.schemas.json_value import Json
+
+MAX_DEPTH = 200
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class DecodedJson(NamedTuple):
+    """A decoded value and the note codes of what had to be changed in it."""
+
+    value: Json
+    notes: tuple[str, ...]
+
+
+def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    return isinstance(value, dict)
+
+
+def is_list(value: Json) -> TypeGuard[list[Json]]:
+    return isinstance(value, list)
+
+
+def as_list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def decode_container(text: str) -> DecodedJson | None:
+    """The JSON object or list that `text` is; null when it is something else, broken, or over 200 levels deep.
+
+    NaN and infinities become null, numbers too large for a double or for Python's integers strings, unpaired
+    surrogates U+FFFD: each with its note.
+    """
+    start = text.lstrip(" \t\r\n")[:1]
+    if start not in ("{", "["):
+        return None
+    reader = _Reader()
+    try:
+        value = reader.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        return None
+    if _ESCAPED_SURROGATE.search(text):
+        # An escaped pair is one character after decoding; only halves that stand alone are left to replace.
+        value = reader.replace_surrogates(value)
+    return DecodedJson(value, tuple(dict.fromkeys(reader.notes)))
+
+
+class _Reader:
+    """The hooks of one decoding, with the notes that they leave."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def decode(self, text: str) -> Json:
+        value: Json
+        try:
+            value = json.loads(text, parse_float=self._float, parse_constant=self._constant)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # an integer with more digits than Python converts; the hook is too slow to be the default
+            self.notes.clear()
+            value = json.loads(
+                text, parse_float=self._float, parse_constant=self._constant, parse_int=self._long_integer
+            )
+        return value
+
+    def _constant(self, _name: str) -> None:
+        self.notes.append("non_finite_to_null")
+
+    def _float(self, digits: str) -> float | str:
+        value = float(digits)
+        if math.isfinite(value):
+            return value
+        self.notes.append("number_to_string")
+        return digits
+
+    def _long_integer(self, digits: str) -> int | str:
+        try:
+            return int(digits)
+        except ValueError:
+            self.notes.append("number_to_string")
+            return digits
+
+    def replace_surrogates(self, value: Json) -> Json:
+        if isinstance(value, str):
+            replaced, count = _SURROGATE.subn("�", value)
+            if count:
+                self.notes.append("surrogates_replaced")
+            return replaced
+        if isinstance(value, list):
+            return [self.replace_surrogates(item) for item in value]
+        if isinstance(value, dict):
+            return {str(self.replace_surrogates(key)): self.replace_surrogates(item) for key, item in value.items()}
+        return value
+
+
+def _depth(value: Json) -> int:
+    """Levels of nesting; level by level, so that depth costs no stack."""
+    depth, level = 0, [value]
+    while level := [
+        child
+        for item in level
+        if isinstance(item, (list, dict))
+        for child in (item.values() if isinstance(item, dict) else item)
+    ]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            break
+    return depth

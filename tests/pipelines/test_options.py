@@ -1,0 +1,173 @@
+"""Flags and file -> configuration: what is wrong is one line that names the place, the value and the fix."""
+
+import re
+
+import pytest
+
+from beamjudge.pipelines.flags import Parser, add_evaluate_flags
+from beamjudge.pipelines.options import read_config
+from beamjudge.schemas.errors import UsageError
+
+MINIMAL = ["--input", "a.jsonl", "--output", "out"]
+
+
+def configure(*argv, runner_flags=()):
+    parser = Parser()
+    add_evaluate_flags(parser)
+    return read_config(parser.parse_args(list(argv)), runner_flags)
+
+
+def write(tmp_path, text):
+    path = tmp_path / "run.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_flags_alone_judge_with_lexical_rules():
+    launch = configure(*MINIMAL)
+    assert launch.lexical_by_default
+    assert launch.config.endpoints["default"].model == "lexical"
+    assert launch.config.input == ["a.jsonl"]
+    assert launch.config.gates.max_reject_rate == 0.05
+
+
+def test_file_and_flags_make_one_configuration_and_a_flag_wins(tmp_path):
+    path = write(
+        tmp_path,
+        """
+input: [logs/*.jsonl]
+output: eval/
+columns: {request: prompt}
+judges: [safety, groundedness]
+metrics: [document_recall, tokens, latency, text, form]
+global_guidelines: {english: [The response must be in English.]}
+endpoints:
+  default: {base_url: "https://llm.example/v1", model: small, parameters: {temperature: 0}, context_tokens: 128000,
+            price_per_million: {input: 0.4, cached_input: 0.1, output: 1.6}, requests_per_minute: 3000}
+  other: {model: bespoke-minicheck, base_url: "http://localhost:11434/v1"}
+judge_settings:
+  groundedness: {endpoint: other, protocol: minicheck}
+slice_by: [model, locale]
+sample_rate: 0.1
+gates: {max_error_rate: 0.2, min_rows: 1, min_value: {response/llm_judged/safety/rating/percentage: 0.99}}
+""",
+    )
+    config = configure("--config", path, "--judge_model", "large", "--min_rows", "7", "--min_value", "a=0.5").config
+    assert config.endpoints["default"].model == "large"
+    assert config.endpoints["default"].base_url == "https://llm.example/v1"
+    assert config.endpoints["default"].price_per_million.cached_input == 0.1
+    assert config.endpoint_of("groundedness").model == "bespoke-minicheck"
+    assert config.protocol_of("groundedness", None).value == "minicheck"
+    assert config.selected_judges() == ("groundedness", "safety")
+    assert config.gates.min_rows == 7
+    assert config.gates.max_error_rate == 0.2
+    assert config.gates.min_value == {"response/llm_judged/safety/rating/percentage": 0.99, "a": 0.5}
+    assert config.guidelines.named == (("english", ("The response must be in English.",)),)
+
+
+def test_document_recall_is_accepted_among_the_judges():
+    config = configure(*MINIMAL, "--judges", "document_recall", "--metrics", "none").config
+    assert config.selected_judges() == ()
+    assert config.selected_metrics() == ("document_recall",)
+
+
+def test_run_date_fills_input_and_output(tmp_path):
+    config = configure("--input", "logs/dt={run_date}/*.jsonl", "--output", "e/{run_date}", "--run_date", "2026-11-29").config
+    assert config.input == ["logs/dt=2026-11-29/*.jsonl"]
+    assert config.output == "e/2026-11-29"
+    path = write(tmp_path, "input: a\noutput: 'e/{run_date}'\nrun_date: 2026-11-29\nendpoints: {default: {model: lexical}}")
+    assert configure("--config", path).config.output == "e/2026-11-29"
+
+
+def test_the_run_id_covers_what_changes_tables_and_nothing_else():
+    base = configure(*MINIMAL).config.run_id
+    for same in (["--min_rows", "3"], ["--max_concurrency", "2"], ["--output", "elsewhere"], ["--judge_processes", "4"]):
+        assert configure(*MINIMAL, *same).config.run_id == base
+    for other in (["--judges", "safety"], ["--slice_by", "model"], ["--judge_model", "m"], ["--sample_rate", "0.5"]):
+        assert configure(*MINIMAL, *other).config.run_id != base
+
+
+def test_variables_are_filled_in_but_never_in_headers(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOST", "llm.example")
+    monkeypatch.setenv("TOKEN", "very-secret")
+    path = write(
+        tmp_path,
+        "input: a\noutput: b\nendpoints: {default: {model: m, base_url: 'http://${HOST}/v1', headers: {x: '${TOKEN}'}}}",
+    )
+    endpoint = configure("--config", path).config.endpoints["default"]
+    assert endpoint.base_url == "http://llm.example/v1"
+    assert endpoint.headers == {"x": "${TOKEN}"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--output", "o"], "--input is missing"),
+        (["--input", "i"], "--output is missing"),
+        ([*MINIMAL, "--judges", "safty"], "--judges: unknown judge 'safty'; expected none, or some of relevance_to_query"),
+        ([*MINIMAL, "--metrics", "blue"], "--metrics: unknown metric 'blue'"),
+        ([*MINIMAL, "--sample_rate", "2"], "--sample_rate: got 2.0; expected less than or equal to 1"),
+        ([*MINIMAL, "--sample_rate", "x"], "--sample_rate: got 'x'; expected a number"),
+        ([*MINIMAL, "--max_concurrency", "0"], "--max_concurrency: got 0; expected greater than 0"),
+        ([*MINIMAL, "--judge_base_url", "http://a/v1"], "an endpoint is given without a model; add --judge_model NAME"),
+        ([*MINIMAL, "--judge_base_url", "a/v1", "--judge_model", "m"], "--judge_base_url: expected http"),
+        ([*MINIMAL, "--columns", "prompt"], "--columns: got 'prompt'; expected NAME=VALUE"),
+        ([*MINIMAL, "--columns", "promt=x"], "--columns: unknown input column 'promt'"),
+        ([*MINIMAL, "--min_value", "0.5"], "--min_value: got '0.5'; expected NAME=NUMBER"),
+        ([*MINIMAL, "--slice_by", "a,a"], "--slice_by: a slice is named twice"),
+        ([*MINIMAL, "--run_date", "soon"], "--run_date: got 'soon'; expected a day such as 2026-11-29"),
+        (["--input", "{run_date}", "--output", "o"], "add --run_date"),
+        ([*MINIMAL, "--run_date", "today", "--time_zone", "Mars"], "--time_zone: got 'Mars'"),
+        ([*MINIMAL, "--config", "missing.yaml"], "--config: cannot read 'missing.yaml' (No such file or directory)"),
+    ],
+)
+def test_wrong_flags_are_one_clear_line(argv, said):
+    with pytest.raises(UsageError) as error:
+        configure(*argv)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a", "holds a list; expected keys and values"),
+        ("input: [", "is not valid YAML at line 1"),
+        ("input: a\noutput: b\n", "no judge model; add"),
+        ("input: a\noutput: b\njudge: [safety]", "unknown key 'judge'; did you mean judges?"),
+        ("input: a\noutput: b\nmin_rows: 3", "min_rows stands at the top level; expected it under gates"),
+        ("input: a\noutput: b\nsample_rate: often\njudges: none", "sample_rate: got 'often'; expected a valid number"),
+        ("input: 7\noutput: b\njudges: none", "input: got 7; expected a valid list"),
+        ("input: a\noutput: b\nendpoints: 3", "endpoints: got a number; expected names with their settings"),
+        ("input: a\noutput: b\nendpoints: {default: {model: m, modle: x}}", "endpoints.default.modle: unknown key"),
+        ("input: a\noutput: b\nendpoints: {default: {model: m, base_url: 'http://${NOPE}/'}}", "${NOPE} is not set"),
+        (
+            "input: a\noutput: b\nendpoints: {default: {model: m}}\njudge_settings: {safety: {endpoint: big}}",
+            "judge_settings.safety.endpoint: no endpoint 'big'; endpoints has default",
+        ),
+        ("input: a\noutput: b\njudges: none\ngates: {min_rows: many}", "gates.min_rows: got 'many'; expected a valid integer"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line_that_names_it(tmp_path, text, said):
+    path = write(tmp_path, text)
+    with pytest.raises(UsageError) as error:
+        configure("--config", path)
+    assert said in str(error.value)
+    assert path in str(error.value) or "endpoints" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_pasted_key_is_refused_without_repeating_it():
+    with pytest.raises(UsageError) as error:
+        configure(*MINIMAL, "--judge_model", "m", "--judge_api_key", "sk-12345")
+    assert "expected a reference: env:NAME" in str(error.value)
+    assert "12345" not in str(error.value)
+
+
+def test_a_limit_per_minute_needs_the_number_of_processes_unless_the_runner_tells_it(tmp_path):
+    path = write(tmp_path, "input: a\noutput: b\nendpoints: {default: {model: m, requests_per_minute: 60}}")
+    assert configure("--config", path).config.judge_processes == 1
+    flags = ["--direct_num_workers=3", "--direct_running_mode", "multi_processing"]
+    assert configure("--config", path, runner_flags=flags).config.judge_processes == 3
+    with pytest.raises(UsageError, match=re.escape("add --judge_processes N")):
+        configure("--config", path, "--runner", "FlinkRunner")

@@ -1,0 +1,62 @@
+"""The main path as one transform: logged records in; evaluated rows, rejects and run-level metrics out."""
+
+from typing import NamedTuple
+
+import apache_beam as beam
+
+from beamjudge.schemas.assessment import EvaluatedRow
+from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.record import Reject, SourceRecord
+from beamjudge.schemas.row import Row
+from beamjudge.transforms.aggregate import Aggregate
+from beamjudge.transforms.aggregation.state import SliceState
+from beamjudge.transforms.judge import Judge
+from beamjudge.transforms.judging.questions import can_judge
+from beamjudge.transforms.metrics import Metrics
+from beamjudge.transforms.metrics.registry import applies
+from beamjudge.transforms.normalize import Normalize
+from beamjudge.transforms.overall import Overall
+from beamjudge.transforms.plan import RunPlan
+
+
+class Evaluated(NamedTuple):
+    """What evaluating gives. `counts` are pairs of a name and a number that is to be summed per name."""
+
+    rows: "beam.PCollection[EvaluatedRow]"
+    rejects: "beam.PCollection[Reject]"
+    metrics: "beam.PCollection[MetricRow]"
+    states: "beam.PCollection[tuple[str, SliceState]]"
+    counts: "beam.PCollection[tuple[str, int]]"
+
+
+class CanScore:
+    """Whether some judge or metric of the plan has something to say about a row that has no response."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._plan = plan
+
+    def __call__(self, row: Row) -> bool:
+        guidelines = self._plan.config.guidelines
+        return applies(self._plan.families, row) or any(
+            can_judge(binding, row, guidelines) for binding in self._plan.judges
+        )
+
+
+class Evaluate(beam.PTransform):
+    """SourceRecord -> rows, rejects, metrics: one fused chain, in which a row visits each stage once."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        super().__init__()
+        self._plan = plan
+
+    def expand(self, records: "beam.PCollection[SourceRecord]") -> Evaluated:
+        normalized = records | "Normalize" >> Normalize(self._plan.config, CanScore(self._plan))
+        rows = (
+            normalized.rows
+            | "Metrics" >> Metrics(self._plan)
+            | "Judge" >> Judge(self._plan)
+            | "Overall" >> Overall(self._plan)
+        )
+        aggregated = rows | "Aggregate" >> Aggregate(self._plan)
+        counts = (normalized.counts, aggregated.counts) | "CountsOfStages" >> beam.Flatten()
+        return Evaluated(rows, normalized.rejects, aggregated.metrics, aggregated.states, counts)

@@ -1,0 +1,30 @@
+"""Single files of a run, on any Beam filesystem, each written whole or not at all."""
+
+import json
+import uuid
+from typing import Any
+
+from apache_beam.io.filesystems import FileSystems
+
+
+def join(folder: str, *parts: str) -> str:
+    path: str = FileSystems.join(folder, *parts)
+    return path
+
+
+def write_json(path: str, value: Any) -> None:
+    """Write `value` as JSON; NaN is refused with a ValueError."""
+    write_file(path, (json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode())
+
+
+def write_file(path: str, content: bytes) -> None:
+    """Write `content` to a temporary name, then rename, so that no reader sees half a file."""
+    folder = path.rpartition("/")[0]
+    if folder and not FileSystems.exists(folder):
+        FileSystems.mkdirs(folder)
+    temporary = f"{path}.{uuid.uuid4().hex[:8]}.tmp"
+    with FileSystems.create(temporary, mime_type="application/octet-stream") as stream:
+        stream.write(content)
+    if FileSystems.exists(path):
+        FileSystems.delete([path])
+    FileSystems.rename([temporary], [path])

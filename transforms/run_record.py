@@ -1,0 +1,101 @@
+"""`run.json`: what ran, on what, with which outcome. Built from pipeline elements, never from runner counters."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+from beamjudge.schemas.assessment import NO_SPEND, Spend
+from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.tables import SCHEMA_VERSION
+from beamjudge.transforms.attempt import Attempt
+from beamjudge.transforms.gates import GateResult, check_gates
+from beamjudge.transforms.judging.binding import JudgeBinding
+from beamjudge.transforms.plan import RunPlan
+
+_COUNTS = ("records_read", "blank", "expanded", "grouped", "rows", "rejects", "bad_files", "duplicate_request_ids")
+_PACKAGES = ("apache-beam", "pyarrow", "openai", "sacrebleu", "rouge-score")
+_EXIT_CODES = {"done": 0, "gate_failed": 3, "stopped": 4}
+
+
+def judge_keys(plan: RunPlan) -> dict[str, str]:
+    """Each judge's main run-level metric, by judge."""
+    return {judge.spec.name: _judge_key(judge) for judge in plan.judges}
+
+
+def _judge_key(judge: JudgeBinding) -> str:
+    suffix = "precision/average" if judge.spec.unit == "chunk" else "rating/percentage"
+    return f"{judge.spec.column}/{suffix}"
+
+
+def run_record(
+    plan: RunPlan,
+    attempt: Attempt,
+    finished: str,
+    counts: Mapping[str, int],
+    spend: Mapping[str, Spend],
+    metrics: Sequence[MetricRow],
+) -> dict[str, Any]:
+    """The content of `run.json`. `counts` has plain names, `reject:<code>`, `note:<code>` and `stopped`."""
+    totals = {name: counts.get(name, 0) for name in _COUNTS}
+    gates = check_gates(plan.config.gates, totals, metrics, judge_keys(plan))
+    status = _status(counts.get("stopped", 0), gates)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": plan.config.run_id,
+        "attempt_id": attempt.id,
+        "status": status,
+        "exit_code": _EXIT_CODES[status],
+        "started": attempt.started,
+        "finished": finished,
+        "run_date": plan.config.run_date,
+        "versions": {
+            "beamjudge": metadata.version("beamjudge"),
+            "python": platform.python_version(),
+            **{name: metadata.version(name) for name in _PACKAGES},
+        },
+        "config": public_config(plan.config),
+        "counts": totals,
+        "rejects": _with_prefix(counts, "reject:"),
+        "notes": _with_prefix(counts, "note:"),
+        "judges": {judge.spec.name: _judge_entry(judge, spend.get(judge.spec.name, NO_SPEND)) for judge in plan.judges},
+        "gates": [
+            {"name": gate.name, "limit": gate.limit, "value": gate.value, "passed": gate.passed} for gate in gates
+        ],
+    }
+
+
+def public_config(config: RunConfig) -> dict[str, Any]:
+    """The configuration as it may be shown: key references are references, but header values may be secrets."""
+    shown = config.model_dump(mode="json")
+    for endpoint in shown["endpoints"].values():
+        endpoint["headers"] = dict.fromkeys(endpoint["headers"], "(hidden)")
+    return shown
+
+
+def _status(stopped: int, gates: Sequence[GateResult]) -> str:
+    if stopped:
+        return "stopped"
+    return "done" if all(gate.passed for gate in gates) else "gate_failed"
+
+
+def _with_prefix(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): count for name, count in sorted(counts.items()) if name.startswith(prefix)}
+
+
+def _judge_entry(judge: JudgeBinding, spend: Spend) -> dict[str, Any]:
+    return {
+        "model": judge.model,
+        "hash": judge.hash,
+        "version": judge.spec.version,
+        "endpoint": judge.endpoint_name,
+        "protocol": judge.protocol.value,
+        "spent": {
+            "calls": spend.calls,
+            "input_tokens": spend.input_tokens,
+            "cached_input_tokens": spend.cached_input_tokens,
+            "output_tokens": spend.output_tokens,
+            "cost_usd": spend.cost_usd,
+        },
+    }
