@@ -1,18 +1,31 @@
 """The distribution `beamjudge`. Top-level folders install below the one package, never as `schemas` or `pipelines`."""
 
+import re
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
+HERE = Path(__file__).parent
 ROOMS = ("pipelines", "transforms", "prompts", "schemas")
-ROOM_PACKAGES = find_packages(include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")])
+ROOM_PACKAGES = find_packages(str(HERE), include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")])
+
+
+def version() -> str:
+    """The version, from the one place that states it; importing the package would need what is not installed yet."""
+    found = re.search(r'^__version__ = "([^"]+)"$', (HERE / "api" / "__init__.py").read_text(encoding="utf-8"), re.M)
+    if found is None:
+        raise RuntimeError('api/__init__.py has no line __version__ = "..."')
+    return found.group(1)
+
 
 setup(
     name="beamjudge",
-    version="0.1.0",
+    version=version(),
     description="LLM judges and deterministic metrics over inference logs, in an Apache Beam pipeline",
-    long_description=open("README.md", encoding="utf-8").read(),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    python_requires=">=3.10",
+    python_requires=">=3.10,<3.13",
     packages=["beamjudge", *(f"beamjudge.{name}" for name in ROOM_PACKAGES)],
     package_dir={"beamjudge": "api", **{f"beamjudge.{room}": room for room in ROOMS}},
     package_data={"beamjudge": ["py.typed"], "beamjudge.prompts": ["*.txt"]},
@@ -33,14 +46,26 @@ setup(
     extras_require={
         "gcp": ["apache-beam[gcp]>=2.76"],
         "aws": ["apache-beam[aws]>=2.76"],
-        "dev": ["pytest>=8", "hypothesis>=6", "ruff", "mypy", "duckdb", "pandas", "polars", "types-PyYAML"],
+        "dev": [
+            "pytest>=8",
+            "hypothesis>=6",
+            "ruff",
+            "mypy",
+            "types-PyYAML",
+            "setuptools>=77",
+            "duckdb",
+            "pandas",
+            "polars",
+        ],
     },
     entry_points={"console_scripts": ["beamjudge=beamjudge.pipelines.cli:main"]},
     classifiers=[
         "Development Status :: 3 - Alpha",
-        "License :: OSI Approved :: Apache Software License",
+        "Intended Audience :: Developers",
         "Programming Language :: Python :: 3.10",
         "Programming Language :: Python :: 3.11",
         "Programming Language :: Python :: 3.12",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
     ],
 )

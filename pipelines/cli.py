@@ -1,7 +1,9 @@
 """The command line. Imports lazily, so that help and wrong flags are answered at once."""
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 import beamjudge
@@ -14,6 +16,8 @@ _EXAMPLES = """examples:
   beamjudge evaluate --input log.jsonl --output eval/
   beamjudge judges list
   beamjudge judges show groundedness"""
+# For reports of faults in beamjudge itself: a set variable shows the traceback behind the one line.
+TRACEBACK = "BEAMJUDGE_TRACEBACK"
 USAGE_EXIT, FAILED_EXIT, INTERRUPTED_EXIT = 2, 1, 130
 
 
@@ -26,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE_EXIT
     except RunFailed as error:
         print(f"beamjudge: the run failed: {error}", file=sys.stderr)
+        if os.environ.get(TRACEBACK):
+            traceback.print_exception(error)
         return FAILED_EXIT
     except KeyboardInterrupt:
         print("beamjudge: interrupted; run the same command again to start over", file=sys.stderr)

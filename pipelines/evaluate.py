@@ -13,8 +13,9 @@ from beamjudge.schemas.record import FileStats, InputFile, Reject
 from beamjudge.schemas.tables.files import REJECTS_SCHEMA, reject_record
 from beamjudge.schemas.tables.metrics import METRICS_SCHEMA
 from beamjudge.schemas.tables.rows import row_record, rows_schema
-from beamjudge.schemas.tables.state import STATE_SCHEMA, state_records
+from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import SliceState
+from beamjudge.transforms.aggregation.state_table import state_records
 from beamjudge.transforms.aggregation.summarize import duplicate_request_ids
 from beamjudge.transforms.attempt import Attempt
 from beamjudge.transforms.evaluate import Evaluate
@@ -44,7 +45,7 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
         | "MetricRecords" >> beam.Map(asdict).with_output_types(dict[str, Any])
         | "WriteMetrics" >> WriteTable(join(output, "metrics"), METRICS_SCHEMA),
         evaluated.states
-        | "StateRecords" >> beam.FlatMapTuple(_state_records, plan.config.run_id).with_output_types(dict[str, Any])
+        | "StateRecords" >> beam.FlatMap(_state_records, plan.config.run_id).with_output_types(dict[str, Any])
         | "WriteState" >> WriteTable(join(output, "state"), STATE_SCHEMA),
     ]
     counts = (
@@ -53,7 +54,7 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
         logs.rejects | "CountRejects" >> beam.FlatMap(_reject_counts).with_output_types(tuple[str, int]),
     ) | "AllCounts" >> beam.Flatten()
     records = logs.stats | "RecordsByFile" >> beam.Map(_records_of_file).with_output_types(tuple[str, int])
-    totals = evaluated.states | "RunTotals" >> beam.FlatMapTuple(_run_totals).with_output_types(RunTotals)
+    totals = evaluated.states | "RunTotals" >> beam.FlatMap(_run_totals).with_output_types(RunTotals)
     _ = (
         root
         | "Once" >> beam.Create([None])
@@ -105,10 +106,11 @@ def _records_of_file(stats: FileStats) -> tuple[str, int]:
     return stats.source_file, stats.records
 
 
-def _state_records(slice_name: str, state: SliceState, run_id: str) -> Iterator[dict[str, Any]]:
-    yield from state_records(run_id, slice_name, state)
+def _state_records(element: tuple[str, SliceState], run_id: str) -> Iterator[dict[str, Any]]:
+    yield from state_records(run_id, *element)
 
 
-def _run_totals(slice_name: str, state: SliceState) -> Iterator[RunTotals]:
+def _run_totals(element: tuple[str, SliceState]) -> Iterator[RunTotals]:
+    slice_name, state = element
     if slice_name == "overall":
         yield RunTotals(duplicate_request_ids(state), state.spend)

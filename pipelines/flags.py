@@ -77,6 +77,7 @@ class Flag:
         return tuple((self.target or self.name).split("."))
 
 
+RUNNERS = ("DirectRunner", "DataflowRunner", "FlinkRunner", "PrismRunner", "PortableRunner")
 _JUDGES = ", ".join(JUDGE_NAMES)
 _METRICS = ", ".join(f"{group} ({', '.join(members)})" for group, members in METRIC_GROUPS.items())
 
@@ -220,9 +221,10 @@ def add_evaluate_flags(parser: argparse.ArgumentParser) -> None:
             group.add_argument(f"--{flag.name}", **options)
     group.add_argument(
         "--runner",
-        default="DirectRunner",
-        help="DirectRunner (default), DataflowRunner, FlinkRunner, PrismRunner, PortableRunner; the runner's own flags "
-        "may follow",
+        default=RUNNERS[0],
+        choices=RUNNERS,
+        metavar="RUNNER",
+        help=f"{RUNNERS[0]} (default), {', '.join(RUNNERS[1:])}; the runner's own flags may follow",
     )
     group.add_argument(
         "--runner_option",

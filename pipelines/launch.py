@@ -2,15 +2,14 @@
 
 import argparse
 import logging
-import os
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from beamjudge.pipelines.flags import flag_names, unknown_flag
+from beamjudge.pipelines.flags import RUNNERS, flag_names, unknown_flag
 from beamjudge.pipelines.options import Launch, read_config
 from beamjudge.schemas.errors import RunFailed, UsageError
+from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import LEXICAL, RunConfig
 
 logging.disable(logging.WARNING)  # Beam warns on import about extras that are not installed
@@ -21,6 +20,8 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner  # noqa: E
 from beamjudge.pipelines import evaluate, output_folder, report  # noqa: E402
 from beamjudge.transforms.aggregation.observe import run_metric_specs  # noqa: E402
 from beamjudge.transforms.attempt import Attempt, end_attempt  # noqa: E402
+from beamjudge.transforms.judging.client import fail_all  # noqa: E402
+from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key  # noqa: E402
 from beamjudge.transforms.output_files import join  # noqa: E402
 from beamjudge.transforms.plan import RunPlan, plan_run  # noqa: E402
 from beamjudge.transforms.reading.files import match_files  # noqa: E402
@@ -28,7 +29,7 @@ from beamjudge.transforms.run_record import judge_keys  # noqa: E402
 
 logging.disable(logging.NOTSET)
 
-_DIRECT = "DirectRunner"
+_DIRECT = RUNNERS[0]
 # A failure on a worker arrives as text with the worker's traceback around it.
 _RUN_FAILED = re.compile(r"RunFailed: (.+?)(?: \[while running|\s*$)", re.MULTILINE)
 
@@ -50,6 +51,7 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
         if not started.quiet:
             print(f"This run is complete and its input unchanged since {finished['finished']}; nothing to do.")
             report.print_report(started.config.output, finished)
+        report.print_failed_gates(finished)
         return int(finished["exit_code"])
     attempt = output_folder.start_attempt(started.config)
     output_folder.clear(started.config.output)
@@ -58,6 +60,7 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     try:
         _run(started, plan, files, attempt, options)
     except KeyboardInterrupt:
+        fail_all("interrupted")
         end_attempt(started.config.output, attempt, "interrupted")
         raise
     except Exception as error:
@@ -77,7 +80,7 @@ def _pipeline_options(flags: Sequence[str]) -> PipelineOptions:
     """Beam's options; a flag that neither beamjudge nor Beam knows is an error, though Beam itself would drop it."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for options in PipelineOptions.__subclasses__():
-        options._add_argparse_args(_Lenient(parser))
+        options._add_argparse_args(_Lenient(parser))  # type: ignore[arg-type]
     _, unknown = parser.parse_known_args(list(flags))
     if unknown:
         beam_flags = [name for action in parser._actions for name in action.option_strings]
@@ -117,20 +120,18 @@ def _check_gates_exist(plan: RunPlan) -> None:
 
 
 def _check_keys(plan: RunPlan) -> None:
-    """A local run can see at once whether its keys are there."""
-    for binding in plan.judges:
-        kind, _, place = binding.endpoint.api_key.partition(":")
-        if not binding.endpoint.needs_key:
+    """A local run can see at once whether its keys and header values are there."""
+    for endpoint in {binding.endpoint_name: binding.endpoint for binding in plan.judges}.values():
+        if endpoint.is_lexical:
             continue
-        if kind == "env" and not os.environ.get(place):
+        try:
+            resolve_key(endpoint)
+            expand_headers(endpoint.headers)
+        except KeyUnavailable as error:
             raise UsageError(
-                f"the judge's key: the environment variable {place} is not set; export it, name another with "
-                f"--judge_api_key env:NAME, or judge offline with --judge_model {LEXICAL}"
-            )
-        if kind == "file" and not Path(place).is_file():
-            raise UsageError(
-                f"the judge's key: no file {place!r}; expected --judge_api_key file:PATH of a file that holds it"
-            )
+                f"{error}; set it, name another reference with --judge_api_key env:NAME or file:PATH, or judge offline "
+                f"with --judge_model {LEXICAL}"
+            ) from None
 
 
 def _say_what_starts(started: Launch, files: int) -> None:
@@ -143,7 +144,9 @@ def _say_what_starts(started: Launch, files: int) -> None:
     print(f"Reading {files} file{'' if files == 1 else 's'}; results go to {config.output}", flush=True)
 
 
-def _run(started: Launch, plan: RunPlan, files: Sequence, attempt: Attempt, options: PipelineOptions) -> None:  # type: ignore[type-arg]
+def _run(
+    started: Launch, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt, options: PipelineOptions
+) -> None:
     with report.quiet_beam():
         direct = started.runner == _DIRECT
         if direct:

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from beamjudge.pipelines.flags import FLAGS
+from beamjudge.pipelines.flags import FLAGS, RUNNERS
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.run_config import LEXICAL, RunConfig
 
@@ -190,7 +190,7 @@ def _with_processes(config: RunConfig, runner: str, runner_flags: Sequence[str])
     """Settle how many worker processes share an endpoint's limits; DirectRunner's own options tell it."""
     if config.judge_processes is not None:
         return config
-    if runner == "DirectRunner":
+    if runner == RUNNERS[0]:
         given = [flag for part in runner_flags for flag in part.split("=")]
         workers = given[given.index("--direct_num_workers") + 1] if "--direct_num_workers" in given[:-1] else "1"
         processes = int(workers) if "multi_processing" in given and workers.isdigit() else 1

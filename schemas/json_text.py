@@ -31,6 +31,13 @@ def as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
+def is_absent(value: Json) -> bool:
+    """Null, an empty list, or an object of nothing but nulls (what a Parquet struct is where nothing was logged)."""
+    if is_object(value):
+        return all(item is None for item in value.values())
+    return value is None or value == []
+
+
 def decode_container(text: str) -> DecodedJson | None:
     """The JSON object or list that `text` is; null when it is something else, broken, or over 200 levels deep.
 
@@ -105,13 +112,9 @@ class _Reader:
 def _depth(value: Json) -> int:
     """Levels of nesting; level by level, so that depth costs no stack."""
     depth, level = 0, [value]
-    while level := [
-        child
-        for item in level
-        if isinstance(item, (list, dict))
-        for child in (item.values() if isinstance(item, dict) else item)
-    ]:
+    while containers := [item for item in level if isinstance(item, (list, dict))]:
         depth += 1
         if depth > MAX_DEPTH:
             break
+        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
     return depth

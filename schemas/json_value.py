@@ -6,9 +6,14 @@ from typing import TypeAlias
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 
 
-def canonical_json(value: Json) -> str:
-    """The canonical JSON text of `value`: keys sorted, no spaces, UTF-8 characters as they are, no NaN.
+# Made once: json.dumps would make an encoder for each call with these settings.
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-    Raises ValueError for NaN and infinities, which the readers have already turned into null.
+
+def canonical_json(value: object) -> str:
+    """The canonical JSON text of a JSON value: keys sorted, no spaces, UTF-8 characters as they are, no NaN.
+
+    Raises ValueError for NaN and infinities, which the readers have already turned into null, and TypeError for what
+    is no JSON value.
     """
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)

@@ -16,7 +16,7 @@ class Need(str, Enum):
 
 
 class Protocol(str, Enum):
-    """How a judge is asked and how its reply is read (SPEC: structured JSON, a leading yes or no, MiniCheck)."""
+    """How a judge is asked and how its reply is read (a JSON object, a leading yes or no, MiniCheck's yes or no)."""
 
     STRUCTURED = "structured"
     YES_NO = "yes_no"

@@ -71,7 +71,7 @@ def content_text(content: Json) -> MessageText:
     if isinstance(content, str):
         return MessageText(content)
     parts = content if is_list(content) else [content]
-    calls = [part for part in parts if is_object(part) and part.get("type") in _CALL_TYPES]
+    calls = [part for part in parts if is_object(part) and _kind(part) in _CALL_TYPES]
     if calls and len(calls) == len(parts):
         return MessageText(canonical_json(list(calls)), ("tool_calls_only",))
     texts: list[str] = []
@@ -84,6 +84,11 @@ def content_text(content: Json) -> MessageText:
     return MessageText("\n".join(texts), tuple(dict.fromkeys(notes)))
 
 
+def _kind(part: dict[str, Json]) -> str | None:
+    kind = part.get("type")
+    return kind if isinstance(kind, str) else None
+
+
 def _part_text(part: Json) -> MessageText:
     if part is None:
         return MessageText("")
@@ -91,7 +96,7 @@ def _part_text(part: Json) -> MessageText:
         return MessageText(part)
     if not is_object(part):
         return MessageText(canonical_json(part))
-    kind = part.get("type")
+    kind = _kind(part)
     text, refusal = part.get("text"), part.get("refusal")
     if isinstance(text, str) and (kind is None or kind in _TEXT_TYPES):
         return MessageText(text)
@@ -99,5 +104,5 @@ def _part_text(part: Json) -> MessageText:
         return MessageText(refusal, ("refusal",))
     if kind in _REASONING_TYPES:
         return MessageText("", ("non_text_part",))
-    name = kind if isinstance(kind, str) and _TYPE_NAME.fullmatch(kind) else "part"
+    name = kind if kind and _TYPE_NAME.fullmatch(kind) else "part"
     return MessageText(f"[{_PLACEHOLDERS.get(name, name)}]", ("non_text_part",))

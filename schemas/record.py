@@ -1,6 +1,7 @@
 """What reading a log gives: records with their positions, rejects with their codes, and counts per file."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from beamjudge.schemas.json_value import Json
 
@@ -61,17 +62,29 @@ class InputFile:
 
 
 @dataclass(frozen=True, slots=True)
-class FileRange:
-    """A part of one input file that is read as a unit.
+class FileFault:
+    """Why a file cannot be read: one of the reject codes of whole files, and a reason that holds no logged text."""
 
-    `start` and `stop` are byte offsets for splittable text (a line belongs to the range in which it begins) and row
-    group numbers for Parquet (stop excluded); `stop` None means to the end of the file.
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRange:
+    """A part of one input file that is read as a unit; every file has at least one.
+
+    `start` and `stop` are byte offsets for text (a line belongs to the range in which it begins) and row group
+    numbers for Parquet (stop excluded); `stop` None means to the end of the file. Compressed text is never split. A
+    file that could not even be planned has its `fault` here.
     """
 
     path: str
     start: int
     stop: int | None
     size: int
+    format: Literal["text", "parquet"] = "text"
+    compression: Literal["gzip", "zstd", "bz2"] | None = None
+    fault: FileFault | None = None
 
 
 @dataclass(frozen=True, slots=True)

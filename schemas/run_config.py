@@ -37,6 +37,7 @@ INPUT_COLUMNS: tuple[str, ...] = (
     "timestamp",
 )
 _KEY_REFERENCE = re.compile(r"(env|file|gcp-secret):.+")
+_OWN_PARAMETERS = {"model", "messages", "n", "stream", "stream_options", "tools", "response_format"}
 _SLICE = re.compile(r"[^*,\s][^*,]*(\*[^*,]+)*")
 
 
@@ -71,6 +72,13 @@ class Endpoint(_Model):
         if not _KEY_REFERENCE.fullmatch(value):
             # The value may be a key that was pasted here, so the message must not repeat it.
             raise ValueError("expected a reference: env:NAME, file:PATH or gcp-secret:NAME, not the key itself")
+        return value
+
+    @field_validator("parameters")
+    @classmethod
+    def _are_free(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in _OWN_PARAMETERS.intersection(value):
+            raise ValueError(f"{name} is set by beamjudge itself; remove it")
         return value
 
     @field_validator("base_url")
@@ -168,6 +176,12 @@ class RunConfig(_Model):
         for judge, settings in self.judge_settings.items():
             if judge not in JUDGE_NAMES:
                 raise ValueError(f"judge_settings: unknown judge {judge!r}; expected one of {', '.join(JUDGE_NAMES)}")
+            needs = next(spec.needs for spec in BUILT_IN_JUDGES if spec.name == judge)
+            if settings.protocol is Protocol.MINICHECK and not {Need.RESPONSE, Need.CONTEXT} <= needs:
+                raise ValueError(
+                    f"judge_settings.{judge}.protocol: minicheck compares a response with a context, which {judge} does "
+                    "not do; expected structured or yes_no"
+                )
             if settings.endpoint not in self.endpoints:
                 raise ValueError(
                     f"judge_settings.{judge}.endpoint: no endpoint {settings.endpoint!r}; "

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
@@ -16,7 +16,7 @@ from beamjudge.transforms.aggregation.summarize import metric_rows
 from beamjudge.transforms.plan import RunPlan
 
 OVERALL_SLICE = "overall"
-_COUNTS = "counts"
+_COUNTS: Final = "counts"
 
 
 class Aggregated(NamedTuple):
@@ -26,22 +26,24 @@ class Aggregated(NamedTuple):
     to be summed: `note:<code>` for the notes on rows, `stopped` for verdicts that were not asked for any more.
     """
 
-    states: "beam.PCollection[tuple[str, SliceState]]"
-    metrics: "beam.PCollection[MetricRow]"
-    counts: "beam.PCollection[tuple[str, int]]"
+    states: beam.PCollection[tuple[str, SliceState]]
+    metrics: beam.PCollection[MetricRow]
+    counts: beam.PCollection[tuple[str, int]]
 
 
-class Aggregate(beam.PTransform):
+class Aggregate(beam.PTransform[beam.PCollection[EvaluatedRow], Aggregated]):
     """PCollection[EvaluatedRow] -> Aggregated. An empty input gives no state and no metric row."""
 
     def __init__(self, plan: RunPlan) -> None:
         super().__init__()
         self._plan = plan
 
-    def expand(self, rows: "beam.PCollection[EvaluatedRow]") -> Aggregated:
+    # Quoted, because Beam warns of every result that is no PCollection and takes a string for no hint.
+    def expand(self, rows: beam.PCollection[EvaluatedRow]) -> "Aggregated":
         observe = beam.ParDo(_Observe(self._plan)).with_output_types(tuple[str, Observation], counts=tuple[str, int])
         observed = rows | "Observe" >> observe.with_outputs(_COUNTS, main="observations")
-        states = observed.observations | "CombineStates" >> beam.CombinePerKey(CombineStates())
+        combine = CombineStates()  # type: ignore[no-untyped-call]  # Beam's constructor
+        states = observed.observations | "CombineStates" >> beam.CombinePerKey(combine)
         metrics = states | "Summarize" >> beam.ParDo(_Summarize(self._plan)).with_output_types(MetricRow)
         return Aggregated(states, metrics, observed[_COUNTS])
 
@@ -86,7 +88,7 @@ class _Observe(beam.DoFn):
         for part in element.row.slices:
             yield part.display, in_slice
 
-    def finish_bundle(self) -> Iterator[TaggedOutput]:
+    def finish_bundle(self) -> Iterator[TaggedOutput[Literal["counts"], Any]]:
         for name, count in self._counts.items():
             if count:
                 yield TaggedOutput(_COUNTS, GlobalWindows.windowed_value_at_end_of_window((name, count)))

@@ -22,11 +22,11 @@ from beamjudge.transforms.plan import RunPlan
 class Evaluated(NamedTuple):
     """What evaluating gives. `counts` are pairs of a name and a number that is to be summed per name."""
 
-    rows: "beam.PCollection[EvaluatedRow]"
-    rejects: "beam.PCollection[Reject]"
-    metrics: "beam.PCollection[MetricRow]"
-    states: "beam.PCollection[tuple[str, SliceState]]"
-    counts: "beam.PCollection[tuple[str, int]]"
+    rows: beam.PCollection[EvaluatedRow]
+    rejects: beam.PCollection[Reject]
+    metrics: beam.PCollection[MetricRow]
+    states: beam.PCollection[tuple[str, SliceState]]
+    counts: beam.PCollection[tuple[str, int]]
 
 
 class CanScore:
@@ -42,20 +42,20 @@ class CanScore:
         )
 
 
-class Evaluate(beam.PTransform):
+class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
     """SourceRecord -> rows, rejects, metrics: one fused chain, in which a row visits each stage once."""
 
     def __init__(self, plan: RunPlan) -> None:
         super().__init__()
         self._plan = plan
 
-    def expand(self, records: "beam.PCollection[SourceRecord]") -> Evaluated:
+    def expand(self, records: beam.PCollection[SourceRecord]) -> "Evaluated":
         normalized = records | "Normalize" >> Normalize(self._plan.config, CanScore(self._plan))
         rows = (
             normalized.rows
             | "Metrics" >> Metrics(self._plan)
             | "Judge" >> Judge(self._plan)
-            | "Overall" >> Overall(self._plan)
+            | "Overall" >> Overall(self._plan.judges)
         )
         aggregated = rows | "Aggregate" >> Aggregate(self._plan)
         counts = (normalized.counts, aggregated.counts) | "CountsOfStages" >> beam.Flatten()

@@ -9,7 +9,7 @@ import pyarrow as pa
 _ROW_GROUP_BYTES = 16 * 1024 * 1024
 
 
-class WriteTable(beam.PTransform):
+class WriteTable(beam.PTransform[beam.PCollection[dict[str, Any]], beam.PCollection[str]]):
     """Dictionaries with a cell for every field of `schema` -> `<folder>/part-*.parquet`, zstd; gives their paths."""
 
     def __init__(self, folder: str, schema: pa.Schema) -> None:
@@ -17,8 +17,8 @@ class WriteTable(beam.PTransform):
         self._folder = folder
         self._schema = schema
 
-    def expand(self, records: "beam.PCollection[dict[str, Any]]") -> "beam.PCollection[str]":
-        return records | "WriteParquet" >> beam.io.WriteToParquet(
+    def expand(self, records: beam.PCollection[dict[str, Any]]) -> beam.PCollection[str]:
+        paths: beam.PCollection[str] = records | "WriteParquet" >> beam.io.WriteToParquet(
             f"{self._folder}/part",
             schema=self._schema,
             codec="zstd",
@@ -26,3 +26,4 @@ class WriteTable(beam.PTransform):
             use_compliant_nested_type=True,
             file_name_suffix=".parquet",
         )
+        return paths

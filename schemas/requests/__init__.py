@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_object
+from beamjudge.schemas.json_text import as_list, decode_container, is_absent, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text
 from beamjudge.schemas.requests.shapes import REQUEST_SHAPES, is_request_envelope
@@ -36,30 +36,21 @@ def is_known_request(value: Json) -> bool:
 
 
 def normalize_request(value: Json) -> RequestForm | None:
-    """The normal form of a logged request; null when there is none: null, blank, empty, or no turn with text.
+    """The normal form of a logged request; null when there is none: null, an empty list or object, or no turn.
 
-    An object or list of no known shape is kept as it is and its text is its canonical JSON. Idempotent: the canonical
-    form of a canonical form is itself.
+    A blank string is a request, and an empty one. An object or list of no known shape is kept as it is and its text
+    is its canonical JSON. Idempotent: the canonical form of a canonical form is itself.
     """
     value, notes = decode_request(value)
-    if isinstance(value, str) and value.strip():  # by far the most frequent shape, without the detour
+    if isinstance(value, str):  # by far the most frequent shape, without the detour
         return RequestForm({"messages": [{"role": "user", "content": value}]}, value)
     recognised = recognise(value, REQUEST_SHAPES)
     value = recognised.value
     if recognised.is_normal and is_object(value):
         return _read_messages(value, notes)
-    if is_blank(value):
+    if is_absent(value):
         return None
     return RequestForm(value, canonical_json(value), notes=(*notes, "other_request_shape"))
-
-
-def is_blank(value: Json) -> bool:
-    """Null, blank, empty, or an object of nothing but nulls (what a Parquet struct is where nothing was logged)."""
-    if isinstance(value, str):
-        return not value.strip()
-    if is_object(value):
-        return all(item is None for item in value.values())
-    return value is None or value == []
 
 
 def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestForm | None:
@@ -79,8 +70,6 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
     if asked is None:
         return None
     said = [message_text(message) for message in messages[: asked + 1]]
-    if not said[-1].text.strip():
-        return None
     history = tuple(Turn(role, turn.text) for role, turn in zip(roles, said[:-1], strict=False))
     found += [note for turn in said for note in turn.notes]
     return RequestForm(request, said[-1].text, history, tuple(dict.fromkeys(found)))

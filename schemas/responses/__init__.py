@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
+from beamjudge.schemas.json_text import as_list, decode_container, is_absent, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.messages import message_text
 from beamjudge.schemas.responses.shapes import RESPONSE_SHAPES, assistant, is_response_envelope
@@ -49,9 +49,7 @@ def normalize_response(value: Json) -> ResponseForm | None:
     value = recognised.value
     if recognised.is_normal and is_object(value):
         return _read_choices(value, usage or response_usage(value), notes)
-    if value is None or (is_list(value) and not value):
-        return None
-    if is_object(value) and all(item is None for item in value.values()):
+    if is_absent(value):
         return None
     return ResponseForm(value, canonical_json(value), usage, (*notes, "other_response_shape"))
 

@@ -1,7 +1,12 @@
 """Streamed chat completions: the deltas of the first choice joined into one message."""
 
+from typing import TypeAlias
+
 from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
+
+# By index: the call's own fields, its function's fields, and the pieces of its arguments.
+_Calls: TypeAlias = dict[int, tuple[dict[str, Json], dict[str, Json], list[str]]]
 
 
 def is_chunk_list(value: Json) -> bool:
@@ -17,7 +22,7 @@ def join_chunks(chunks: list[Json]) -> Json:
     """The normal form of a stream. Its last chunk may have no choices and only the usage, which is kept."""
     content: list[str] = []
     refusal: list[str] = []
-    calls: dict[int, dict[str, Json]] = {}
+    calls: _Calls = {}
     for choice in _choices(chunks):
         if not is_object(choice) or choice.get("index") not in (None, 0) or (delta := _piece(choice)) is None:
             continue
@@ -32,7 +37,7 @@ def join_chunks(chunks: list[Json]) -> Json:
     if refusal:
         message["refusal"] = "".join(refusal)
     if calls:
-        message["tool_calls"] = [calls[index] for index in sorted(calls)]
+        message["tool_calls"] = _joined_calls(calls)
     joined: dict[str, Json] = {"choices": [{"message": message}]}
     usage = [chunk["usage"] for chunk in chunks if is_object(chunk) and is_object(chunk.get("usage"))]
     return {**joined, "usage": usage[-1]} if usage else joined
@@ -50,18 +55,19 @@ def _piece(choice: dict[str, Json]) -> dict[str, Json] | None:
     return {"content": text} if isinstance(text, str) else None
 
 
-def _add_call(calls: dict[int, dict[str, Json]], call: dict[str, Json], position: int) -> None:
+def _add_call(calls: _Calls, call: dict[str, Json], position: int) -> None:
     """Adds a piece of a tool call: names and ids come once, arguments in pieces."""
     given = call.get("index")
-    index = given if isinstance(given, int) else position
-    known = calls.setdefault(index, {})
-    function, piece = known.get("function"), call.get("function")
-    known.update({name: item for name, item in call.items() if name not in ("index", "function") and item is not None})
-    if not is_object(piece):
-        return
-    joined = dict(function) if is_object(function) else {}
-    before, more = joined.get("arguments"), piece.get("arguments")
-    joined.update({name: item for name, item in piece.items() if item is not None})
-    if isinstance(before, str) and isinstance(more, str):
-        joined["arguments"] = before + more
-    known["function"] = joined
+    fields, function, arguments = calls.setdefault(given if isinstance(given, int) else position, ({}, {}, []))
+    fields.update({name: item for name, item in call.items() if name not in ("index", "function") and item is not None})
+    if is_object(piece := call.get("function")):
+        function.update({name: item for name, item in piece.items() if name != "arguments" and item is not None})
+        if isinstance(more := piece.get("arguments"), str):
+            arguments.append(more)
+
+
+def _joined_calls(calls: _Calls) -> list[Json]:
+    return [
+        {**fields, "function": {**function, "arguments": "".join(arguments)}}
+        for _, (fields, function, arguments) in sorted(calls.items())
+    ]

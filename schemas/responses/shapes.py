@@ -45,12 +45,12 @@ def _is_text_choice(value: Json) -> bool:
 
 
 def _text_choices(value: dict[str, Json]) -> Json:
-    choices = [
+    choices: list[Json] = [
         {"message": {"role": "assistant", "content": choice.get("text")}}
         for choice in as_list(value["choices"])
         if is_object(choice)
     ]
-    return {**value, "choices": list(choices)}
+    return {**value, "choices": choices}
 
 
 def _is_delta(value: Json) -> bool:
@@ -69,7 +69,9 @@ def _has_choices(value: Json) -> bool:
 
 
 def _are_typed(value: Json) -> bool:
-    return is_list(value) and bool(value) and all(is_object(part) and isinstance(part.get("type"), str) for part in value)
+    return (
+        is_list(value) and bool(value) and all(is_object(part) and isinstance(part.get("type"), str) for part in value)
+    )
 
 
 def _has_output_items(value: Json) -> bool:
@@ -112,7 +114,7 @@ def _last_of_messages(value: dict[str, Json]) -> Json:
 
 
 def _is_message_list(value: Json) -> bool:
-    if not is_list(value) or len(value) < 2 or not all(is_message(item) for item in value):
+    if not is_list(value) or len(value) < 2 or is_chunk_list(value) or not all(is_message(item) for item in value):
         return False
     return _last_assistant(value) is not None
 

@@ -26,6 +26,7 @@ _ARROW_TYPES = {
     ColumnType.STRING: pa.string(),
 }
 OVERALL = "response/overall_assessment"
+_VERDICT_TEXTS = ("rating", "rationale", "error_message")
 
 
 def rows_schema(
@@ -55,7 +56,7 @@ def rows_schema(
     for spec in judges:
         fields.extend(_judge_fields(spec, guideline_names))
     fields.extend((column.name, _ARROW_TYPES[column.type]) for column in columns)
-    fields.extend((f"{OVERALL}/{part}", pa.string()) for part in ("rating", "rationale", "error_message"))
+    fields.extend((f"{OVERALL}/{part}", pa.string()) for part in _VERDICT_TEXTS)
     return with_version(pa.schema(fields))
 
 
@@ -66,15 +67,13 @@ def _judge_fields(spec: JudgeSpec, guideline_names: Sequence[str]) -> Iterator[t
         yield f"{spec.column}/scores", numbers
         yield f"{spec.column}/precision", pa.float64()
         return
-    yield from ((f"{spec.column}/{part}", pa.string()) for part in ("rating", "rationale", "error_message"))
+    yield from ((f"{spec.column}/{part}", pa.string()) for part in _VERDICT_TEXTS)
     yield f"{spec.column}/score", pa.float64()
     if spec.name == "guideline_adherence":
         yield f"{spec.column}/named", _NAMED
     if spec.name == "global_guideline_adherence":
         for name in guideline_names:
-            yield from (
-                (f"{spec.column}/{name}/{part}", pa.string()) for part in ("rating", "rationale", "error_message")
-            )
+            yield from ((f"{spec.column}/{name}/{part}", pa.string()) for part in _VERDICT_TEXTS)
 
 
 def row_record(
@@ -140,15 +139,16 @@ def _judge_cells(
     prefix = spec.column
     if spec.unit == "chunk":
         chunks = assessment.chunks
-        cells = None if chunks is None else [_verdict_cells(chunk, rationales) for chunk in chunks]
-        plural = {
-            f"{prefix}/{part}s": cells and [cell[part] for cell in cells]
-            for part in ("rating", "rationale", "error_message")
+        if chunks is None:
+            return dict.fromkeys(name for name, _ in _judge_fields(spec, guideline_names))
+        cells = [_verdict_cells(chunk, rationales) for chunk in chunks]
+        record: dict[str, Any] = {f"{prefix}/{part}s": [cell[part] for cell in cells] for part in _VERDICT_TEXTS}
+        return record | {
+            f"{prefix}/scores": [chunk.score for chunk in chunks],
+            f"{prefix}/precision": assessment.precision,
         }
-        scores = None if chunks is None else [chunk.score for chunk in chunks]
-        return {**plural, f"{prefix}/scores": scores, f"{prefix}/precision": assessment.precision}
     verdict = assessment.verdict
-    record: dict[str, Any] = {f"{prefix}/{part}": cell for part, cell in _verdict_cells(verdict, rationales).items()}
+    record = {f"{prefix}/{part}": cell for part, cell in _verdict_cells(verdict, rationales).items()}
     record[f"{prefix}/score"] = verdict.score
     if spec.name == "guideline_adherence":
         named = [{"name": name, **_verdict_cells(each, rationales)} for name, each in assessment.named]

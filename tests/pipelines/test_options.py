@@ -72,16 +72,25 @@ def test_document_recall_is_accepted_among_the_judges():
 
 
 def test_run_date_fills_input_and_output(tmp_path):
-    config = configure("--input", "logs/dt={run_date}/*.jsonl", "--output", "e/{run_date}", "--run_date", "2026-11-29").config
+    config = configure(
+        "--input", "logs/dt={run_date}/*.jsonl", "--output", "e/{run_date}", "--run_date", "2026-11-29"
+    ).config
     assert config.input == ["logs/dt=2026-11-29/*.jsonl"]
     assert config.output == "e/2026-11-29"
-    path = write(tmp_path, "input: a\noutput: 'e/{run_date}'\nrun_date: 2026-11-29\nendpoints: {default: {model: lexical}}")
+    path = write(
+        tmp_path, "input: a\noutput: 'e/{run_date}'\nrun_date: 2026-11-29\nendpoints: {default: {model: lexical}}"
+    )
     assert configure("--config", path).config.output == "e/2026-11-29"
 
 
 def test_the_run_id_covers_what_changes_tables_and_nothing_else():
     base = configure(*MINIMAL).config.run_id
-    for same in (["--min_rows", "3"], ["--max_concurrency", "2"], ["--output", "elsewhere"], ["--judge_processes", "4"]):
+    for same in (
+        ["--min_rows", "3"],
+        ["--max_concurrency", "2"],
+        ["--output", "elsewhere"],
+        ["--judge_processes", "4"],
+    ):
         assert configure(*MINIMAL, *same).config.run_id == base
     for other in (["--judges", "safety"], ["--slice_by", "model"], ["--judge_model", "m"], ["--sample_rate", "0.5"]):
         assert configure(*MINIMAL, *other).config.run_id != base
@@ -104,7 +113,10 @@ def test_variables_are_filled_in_but_never_in_headers(tmp_path, monkeypatch):
     [
         (["--output", "o"], "--input is missing"),
         (["--input", "i"], "--output is missing"),
-        ([*MINIMAL, "--judges", "safty"], "--judges: unknown judge 'safty'; expected none, or some of relevance_to_query"),
+        (
+            [*MINIMAL, "--judges", "safty"],
+            "--judges: unknown judge 'safty'; expected none, or some of relevance_to_query",
+        ),
         ([*MINIMAL, "--metrics", "blue"], "--metrics: unknown metric 'blue'"),
         ([*MINIMAL, "--sample_rate", "2"], "--sample_rate: got 2.0; expected less than or equal to 1"),
         ([*MINIMAL, "--sample_rate", "x"], "--sample_rate: got 'x'; expected a number"),
@@ -145,7 +157,10 @@ def test_wrong_flags_are_one_clear_line(argv, said):
             "input: a\noutput: b\nendpoints: {default: {model: m}}\njudge_settings: {safety: {endpoint: big}}",
             "judge_settings.safety.endpoint: no endpoint 'big'; endpoints has default",
         ),
-        ("input: a\noutput: b\njudges: none\ngates: {min_rows: many}", "gates.min_rows: got 'many'; expected a valid integer"),
+        (
+            "input: a\noutput: b\njudges: none\ngates: {min_rows: many}",
+            "gates.min_rows: got 'many'; expected a valid integer",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_clear_line_that_names_it(tmp_path, text, said):

@@ -25,12 +25,18 @@ class JudgeBinding:
     @property
     def hash(self) -> str:
         """16 hex digits over what makes the judge this judge: name, version, prompt, protocol, parser version."""
-        identity = [self.spec.name, self.spec.version, self.prompt, self.protocol.value, PARSER_VERSION]
-        return hashlib.sha256(canonical_json(list(identity)).encode()).hexdigest()[:16]
+        shared = [load_prompt(name) for name in shared_prompts(self.protocol)]
+        identity = [self.spec.name, self.spec.version, self.prompt, *shared, self.protocol.value, PARSER_VERSION]
+        return hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:16]
 
     @property
     def model(self) -> str:
         return self.endpoint.model
+
+
+def shared_prompts(protocol: Protocol) -> tuple[str, ...]:
+    """The prompt files that every judge of this protocol is asked with, beside its own."""
+    return () if protocol is Protocol.MINICHECK else ("rules", f"answer_{protocol.value}")
 
 
 def bind_judges(config: RunConfig) -> tuple[JudgeBinding, ...]:

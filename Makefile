@@ -1,0 +1,55 @@
+# Each target sets up what it needs in .venv, once; PYTHON names the interpreter that makes it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+ROOMS := pipelines transforms prompts schemas
+
+.PHONY: help demo test bench lint types format clean
+
+help:
+	@echo "make demo    evaluate the example log without a model; the outputs are in demo-output/"
+	@echo "make test    run all tests"
+	@echo "make bench   measure peak memory on logs of 25,000 and 100,000 rows"
+	@echo "make lint    check style (ruff) and types (mypy, strict)"
+	@echo "make format  let ruff repair and format the code"
+	@echo "make clean   remove everything that these commands made"
+
+$(READY): setup.py pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (only when the dependencies change; a minute or two) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+demo: $(READY)
+	@rm -rf demo-output
+	@$(BIN)/beamjudge evaluate --config examples/run.yaml
+
+test: $(READY)
+	@echo "Running the tests ..."
+	@$(BIN)/python -m pytest
+
+bench: $(READY)
+	@$(BIN)/python benchmarks/memory.py
+
+lint: $(READY)
+	@echo "Checking style ..."
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory types
+
+# mypy does not follow the package_dir mapping of setup.py, so it reads a tree of links in the shape of the package.
+types: $(READY)
+	@echo "Checking types ..."
+	@rm -rf build/mypy && mkdir -p build/mypy/beamjudge
+	@cd build/mypy/beamjudge && ln -s ../../../api/* $(addprefix ../../../,$(ROOMS)) .
+	@MYPYPATH=build/mypy $(BIN)/mypy -p beamjudge
+
+format: $(READY)
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:
+	@rm -rf $(VENV) build dist demo-output bench-output beamjudge.egg-info
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

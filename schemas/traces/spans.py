@@ -1,0 +1,86 @@
+"""Spans of a trace as a tree, and the questions that every format asks of it. All in linear time."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.row import TokenUsage
+
+
+class Span(NamedTuple):
+    """One step of a trace. Times are in nanoseconds since the epoch; `parent` is null for a root."""
+
+    id: str | None
+    parent: str | None
+    name: str | None
+    is_retriever: bool
+    start: int | None
+    end: int | None
+    inputs: Json
+    outputs: Json
+    usage: TokenUsage | None
+
+
+def root_of(spans: Sequence[Span]) -> Span | None:
+    """The first span without a parent; where every parent is named but some are missing, the first such orphan."""
+    known = {span.id for span in spans if span.id is not None}
+    without = next((span for span in spans if span.parent is None), None)
+    return without or next((span for span in spans if span.parent not in known), None)
+
+
+def last_retrieval(spans: Sequence[Span]) -> Span | None:
+    """The retriever that started last among those without a retriever above them; ties go to the later in the list."""
+    covered = _below(spans, [span.is_retriever for span in spans])
+    steps = [span for span, inner in zip(spans, covered, strict=True) if span.is_retriever and not inner]
+    if not steps:
+        return None
+    _, last = max(enumerate(steps), key=lambda step: (-1 if step[1].start is None else step[1].start, step[0]))
+    return last
+
+
+def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
+    """Token counts over the spans, without those below a span that already reports usage; null if none reports.
+
+    A count that one of the summed spans does not report is null, since a part is not the sum.
+    """
+    covered = _below(spans, [span.usage is not None for span in spans])
+    counted = [span.usage for span, inner in zip(spans, covered, strict=True) if span.usage is not None and not inner]
+    if not counted:
+        return None
+    return TokenUsage(
+        _sum([usage.input_tokens for usage in counted]),
+        _sum([usage.output_tokens for usage in counted]),
+        _sum([usage.total_tokens for usage in counted]),
+    )
+
+
+def seconds_of(span: Span | None) -> float | None:
+    """The time that a span took, in seconds; null where it is not known."""
+    if span is None or span.start is None or span.end is None or span.end < span.start:
+        return None
+    return (span.end - span.start) / 1e9
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _below(spans: Sequence[Span], flagged: Sequence[bool]) -> list[bool]:
+    """For each span whether a flagged one is above it. Missing parents and cycles end the way up."""
+    positions = {span.id: index for index, span in enumerate(spans) if span.id is not None}
+    known: dict[int, bool] = {}
+    for index in range(len(spans)):
+        path: list[int] = []
+        on_path: set[int] = set()
+        at: int | None = index
+        while at is not None and at not in known and at not in on_path:
+            path.append(at)
+            on_path.add(at)
+            parent = spans[at].parent
+            at = positions.get(parent) if parent is not None else None
+        above = at is not None and (flagged[at] or known.get(at, False))
+        for step in reversed(path):
+            known[step] = above
+            above = above or flagged[step]
+    return [known[index] for index in range(len(spans))]

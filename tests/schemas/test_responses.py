@@ -1,0 +1,214 @@
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beamjudge.schemas.responses import RESPONSE_SHAPES, normalize_response
+from beamjudge.schemas.row import TokenUsage
+
+ANSWER = {"choices": [{"message": {"role": "assistant", "content": "a"}}]}
+PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+DELTAS = [
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]},
+    {"choices": [{"index": 0, "delta": {"content": "lo"}}]},
+    {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}},
+]
+
+# Each logged shape with its text.
+CASES = {
+    "string": ("a", "a"),
+    "choices": (ANSWER, "a"),
+    "choices without role": ({"choices": [{"message": {"content": "a"}}]}, "a"),
+    "legacy text": ({"choices": [{"text": "a", "index": 0}]}, "a"),
+    "one chunk": ({"choices": [{"delta": {"content": "a"}}]}, "a"),
+    "chunks": (DELTAS, "Hello"),
+    "responses api": (
+        {
+            "output": [
+                {"type": "reasoning", "summary": []},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "first"}]},
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b"}],
+                },
+            ]
+        },
+        "a\nb",
+    ),
+    "anthropic": ({"role": "assistant", "content": PARTS}, "a\nb"),
+    "messages": ({"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}, "a"),
+    "message list": ([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}], "a"),
+    "message field": ({"model": "m", "message": {"role": "assistant", "content": "a"}}, "a"),
+    "message": ({"role": "assistant", "content": "a"}, "a"),
+    "content": ({"content": "a"}, "a"),
+    "text": ({"text": "a", "score": 1}, "a"),
+    "output": ({"output": "a"}, "a"),
+    "output_text": ({"output_text": "a", "output": None}, "a"),
+    "one prediction": ({"predictions": [{"content": "a"}]}, "a"),
+    "list of one": (["a"], "a"),
+    "list of one object": ([{"message": {"content": "a"}}], "a"),
+    "struct with null fields": ({"choices": None, "content": "a", "text": None, "messages": None}, "a"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_known_shapes_become_a_choice(name):
+    logged, text = CASES[name]
+    form = normalize_response(logged)
+    assert (form.text, form.notes) == (text, ())
+    assert "message" in form.canonical["choices"][0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_fixture_is_claimed_by_exactly_one_shape(name):
+    assert len([shape.name for shape in RESPONSE_SHAPES if shape.matches(CASES[name][0])]) == 1
+
+
+def test_no_combination_of_fields_is_claimed_twice():
+    choices = {
+        "choices": [None, [], ANSWER["choices"], [{"text": "t"}], [{"delta": {}}], [{"index": 0}]],
+        "output": [None, "o", [{"type": "message"}]],
+        "content": [None, "c", PARTS],
+        "messages": [None, [{"role": "assistant", "content": "m"}]],
+        "message": [None, {"content": "m"}],
+        "role": [None, "assistant"],
+        "text": [None, "t"],
+        "predictions": [None, ["p"]],
+    }
+    for values in itertools.product(*choices.values()):
+        value = dict(zip(choices, values, strict=True))
+        for each in (value, [value, value]):
+            claims = [shape.name for shape in RESPONSE_SHAPES if shape.matches(each)]
+            assert len(claims) <= 1, (each, claims)
+
+
+def test_string_is_one_choice():
+    assert normalize_response("a").canonical == ANSWER
+
+
+def test_first_of_several_choices_is_judged():
+    form = normalize_response({"choices": [{"message": {"content": "a"}}, {"message": {"content": "b"}}]})
+    assert (form.text, form.notes) == ("a", ("several_choices",))
+
+
+def test_refusal_is_the_text():
+    form = normalize_response({"choices": [{"message": {"content": None, "refusal": "I cannot help."}}]})
+    assert (form.text, form.notes) == ("I cannot help.", ("refusal",))
+
+
+def test_tool_calls_alone_are_canonical_json():
+    calls = [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]
+    form = normalize_response({"choices": [{"message": {"content": None, "tool_calls": calls}}]})
+    assert form.text == '[{"function":{"arguments":"{}","name":"f"},"id":"1"}]'
+    assert form.notes == ("tool_calls_only",)
+
+
+def test_streamed_tool_calls_are_joined():
+    pieces = [
+        {"index": 0, "id": "c", "function": {"name": "f", "arguments": ""}},
+        {"index": 0, "function": {"arguments": '{"a":'}},
+        {"index": 0, "function": {"arguments": "1}"}},
+    ]
+    form = normalize_response([{"choices": [{"delta": {"tool_calls": [piece]}}]} for piece in pieces])
+    assert form.text == '[{"function":{"arguments":"{\\"a\\":1}","name":"f"},"id":"c"}]'
+    assert form.notes == ("tool_calls_only",)
+
+
+@pytest.mark.parametrize("value", [{"choices": [{"message": {"content": None}}]}, {"choices": []}, ""])
+def test_nothing_said_is_an_empty_response(value):
+    form = normalize_response(value)
+    assert (form.text, form.notes) == ("", ())
+
+
+@pytest.mark.parametrize("nothing", [None, [], {}, [None], {"choices": None, "content": None}])
+def test_no_response(nothing):
+    assert normalize_response(nothing) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": 2, "a": "x"}, '{"a":"x","b":2}'),
+        (42, "42"),
+        (0.5, "0.5"),
+        (True, "true"),
+        (["a", "b"], '["a","b"]'),
+        ({"text": "a", "output": "b"}, '{"output":"b","text":"a"}'),
+        ({"predictions": ["a", "b"]}, '{"predictions":["a","b"]}'),
+    ],
+)
+def test_other_values_are_kept_as_canonical_json(value, text):
+    form = normalize_response(value)
+    assert (form.canonical, form.text, form.notes) == (value, text, ("other_response_shape",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"choices": [{"message": {"content": "a"}}]}',
+        '{"output": [{"type": "message", "content": [{"type": "output_text", "text": "a"}]}]}',
+        '{"content": [{"type": "text", "text": "a"}]}',
+        '{"object": "x", "id": "1", "text": "a"}',
+        '[{"choices": [{"delta": {"content": "a"}}]}, {"choices": []}]',
+    ],
+)
+def test_envelopes_in_strings_are_parsed(text):
+    form = normalize_response(text)
+    assert (form.text, form.notes) == ("a", ("parsed_json_string",))
+
+
+@pytest.mark.parametrize("text", ['{"content": "a"}', '{"answer": 1}', "[]", '["a"]', '{"choices": ["a"', '"a"', "42"])
+def test_json_that_an_application_answered_stays_the_text(text):
+    form = normalize_response(text)
+    assert (form.text, form.notes) == (text, ())
+    assert form.canonical == {"choices": [{"message": {"role": "assistant", "content": text}}]}
+
+
+@pytest.mark.parametrize(
+    ("response", "usage"),
+    [
+        ({**ANSWER, "usage": {"prompt_tokens": 3, "completion_tokens": 2}}, TokenUsage(3, 2, 5)),
+        ({"content": PARTS, "usage": {"input_tokens": 3, "output_tokens": 2, "total_tokens": 9}}, TokenUsage(3, 2, 9)),
+        (DELTAS, TokenUsage(3, 1, 4)),
+        ({**ANSWER, "usage": {"prompt_tokens": 3.0}}, TokenUsage(3, None, None)),
+        ({**ANSWER, "usage": {"prompt_tokens": "3", "completion_tokens": -1, "total_tokens": True}}, None),
+        (ANSWER, None),
+        ("a", None),
+    ],
+)
+def test_usage(response, usage):
+    assert normalize_response(response).usage == usage
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "message", "role", "content", "output", "text", "delta", "messages", "type", "predictions"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON)
+def test_normalising_a_normal_form_changes_nothing(value):
+    form = normalize_response(value)
+    if form is not None:
+        assert isinstance(form.text, str)
+        again = normalize_response(form.canonical)
+        assert (again.canonical, again.text) == (form.canonical, form.text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON)
+def test_at_most_one_shape_claims_a_value(value):
+    assert len([shape.name for shape in RESPONSE_SHAPES if shape.matches(value)]) <= 1

@@ -1,0 +1,205 @@
+"""The client as a whole: single-flight, concurrency, its life, and the registry of a process."""
+
+import threading
+from collections.abc import Iterator
+from queue import SimpleQueue
+
+import pytest
+from fake_endpoint import Completion, FakeEndpoint, Hang, Held, error
+from judge_harness import WAIT_SECONDS, Asker, config_for, plan_for, question
+
+from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict
+from beamjudge.schemas.run_config import RunConfig
+from beamjudge.transforms.judging.binding import bind_judges
+from beamjudge.transforms.judging.client import JudgeClient, acquire, fail_all, release
+from beamjudge.transforms.judging.content_key import content_key
+from beamjudge.transforms.judging.render import render
+from beamjudge.transforms.progress import PROGRESS
+
+THREAD = "beamjudge-judges"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[FakeEndpoint]:
+    with FakeEndpoint() as running:
+        yield running
+
+
+def client_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == THREAD]
+
+
+def test_equal_questions_in_flight_are_one_call_paid_by_one(endpoint: FakeEndpoint) -> None:
+    release_all = threading.Event()
+    endpoint.respond = lambda request: Held(release_all)
+    with Asker(config_for(endpoint.base_url)) as asker:
+        arrived = asker.start(*[question(1)] * 20, question(2))
+        release_all.set()
+        verdicts = [arrived.get(timeout=WAIT_SECONDS)[1] for _ in range(21)]
+    assert [verdict.rating for verdict in verdicts] == ["yes"] * 21
+    assert len(endpoint.requests) == 2
+    paid = [verdict.spend for verdict in verdicts if verdict.spend != NO_SPEND]
+    assert paid == [Spend(1, 100, 0, 20, None)] * 2
+
+
+def test_calls_in_flight_reach_the_limit_and_never_exceed_it(endpoint: FakeEndpoint) -> None:
+    four_are_here = threading.Event()
+
+    def respond(request: object) -> Held:
+        if endpoint.in_flight == 4:
+            four_are_here.set()
+        return Held(four_are_here)
+
+    endpoint.respond = respond
+    with Asker(config_for(endpoint.base_url, max_concurrency=4)) as asker:
+        verdicts = asker.ask(*[question(number) for number in range(60)])
+    assert [verdict.rating for verdict in verdicts] == ["yes"] * 60
+    assert endpoint.max_in_flight == 4
+
+
+def test_the_limit_is_shared_by_endpoints(endpoint: FakeEndpoint) -> None:
+    base = config_for(endpoint.base_url, max_concurrency=3)
+    endpoints = {"default": base.endpoints["default"], "other": base.endpoints["default"]}
+    config = base.model_copy(update={"endpoints": endpoints})
+    with Asker(config) as asker:
+        (binding,) = bind_judges(config)
+        other = type(binding)(binding.spec, binding.prompt, binding.protocol, "other", binding.endpoint)
+        arrived: SimpleQueue[Verdict] = SimpleQueue()
+        for number in range(30):
+            asker.client.submit(other if number % 2 else binding, question(number), arrived.put)
+        assert [arrived.get(timeout=WAIT_SECONDS).rating for _ in range(30)] == ["yes"] * 30
+    assert endpoint.max_in_flight <= 3
+
+
+def test_a_few_refusals_cost_nothing_but_their_repetition(endpoint: FakeEndpoint) -> None:
+    seen: set[str] = set()
+
+    def respond(request: object) -> object:
+        text = request.text  # type: ignore[attr-defined]
+        fails = hash(text) % 10 == 0 and text not in seen
+        seen.add(text)
+        return error(429, retry_after="0.001") if fails else Completion()
+
+    endpoint.respond = respond  # type: ignore[assignment]
+    with Asker(config_for(endpoint.base_url)) as asker:
+        verdicts = asker.ask(*[question(number) for number in range(100)])
+    assert [verdict.rating for verdict in verdicts] == ["yes"] * 100
+    assert len(endpoint.requests) == 100 + sum(hash(text) % 10 == 0 for text in seen)
+
+
+def test_rules_are_answered_at_once_and_without_a_thread() -> None:
+    with Asker(RunConfig(input=["in"], output="out", judges=["safety"])) as asker:
+        verdicts: list[Verdict] = []
+        asker.client.submit(asker.binding, question(), verdicts.append)
+        assert len(verdicts) == 1
+        assert verdicts[0].outcome is Outcome.SCORED
+        assert not client_threads()
+
+
+def test_closing_answers_what_is_in_flight_and_leaves_nothing(endpoint: FakeEndpoint) -> None:
+    before = set(threading.enumerate())
+    two_are_here = threading.Event()
+
+    def respond(request: object) -> Hang:
+        if len(endpoint.requests) == 2:
+            two_are_here.set()
+        return Hang()
+
+    endpoint.respond = respond
+    with Asker(config_for(endpoint.base_url, max_concurrency=2)) as asker:
+        arrived = asker.start(*[question(number) for number in range(5)])
+        assert two_are_here.wait(WAIT_SECONDS)
+        asker.client.close()
+        asker.client.close()
+        assert [arrived.get(timeout=1)[1].error_message for _ in range(5)] == ["stopped:closed"] * 5
+        assert asker.ask_one().error_message == "stopped:closed"
+    left = {thread for thread in set(threading.enumerate()) - before if thread.name == THREAD or "AnyIO" in thread.name}
+    assert not left
+
+
+def test_a_fatal_answer_ends_all_waiting(endpoint: FakeEndpoint) -> None:
+    two_are_here = threading.Event()
+    endpoint.script(Held(two_are_here, error(401)), Hang(), Hang())
+    with Asker(config_for(endpoint.base_url, max_concurrency=3)) as asker:
+        arrived = asker.start(*[question(number) for number in range(10)])
+        two_are_here.set()
+        verdicts = [arrived.get(timeout=WAIT_SECONDS)[1] for _ in range(10)]
+        assert asker.client.fatal is not None
+    assert {verdict.outcome for verdict in verdicts} == {Outcome.ERROR}
+
+
+def test_a_fault_of_ours_is_a_verdict(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("with the judged text")
+
+    monkeypatch.setattr("beamjudge.transforms.judging.client.fit_prompt", broken)
+    with Asker(config_for("http://127.0.0.1:1/v1")) as asker:
+        assert asker.ask_one().error_message == "internal: ZeroDivisionError"
+    assert "with the judged text" not in caplog.text
+
+
+def test_calls_are_counted_for_the_display(endpoint: FakeEndpoint) -> None:
+    before = PROGRESS.snapshot()
+    endpoint.script(error(400), Completion())
+    with Asker(config_for(endpoint.base_url)) as asker:
+        for number in range(2):
+            asker.ask_one(question(number))
+    after = PROGRESS.snapshot()
+    assert after["calls_done"] - before["calls_done"] == 1
+    assert after["calls_failed"] - before["calls_failed"] == 1
+
+
+def test_one_client_per_configuration_as_long_as_it_is_used(endpoint: FakeEndpoint) -> None:
+    plan, same = (plan_for(config_for(endpoint.base_url)) for _ in range(2))
+    other = plan_for(config_for(endpoint.base_url, endpoint={"parameters": {"temperature": 1}}))
+    first, second, third = acquire(plan), acquire(same), acquire(other)
+    try:
+        assert first is second
+        assert first is not third
+        arrived: SimpleQueue[Verdict] = SimpleQueue()
+        release(first)
+        second.submit(plan.judges[0], question(), arrived.put)
+        assert arrived.get(timeout=WAIT_SECONDS).rating == "yes"
+    finally:
+        release(second)
+        release(third)
+    assert not client_threads()
+    again = acquire(plan)
+    assert again is not first
+    release(again)
+
+
+def test_a_failed_client_is_not_inherited(endpoint: FakeEndpoint) -> None:
+    plan = plan_for(config_for(endpoint.base_url))
+    first = acquire(plan)
+    fail_all("interrupted")
+    assert first.fatal == "interrupted"
+    second = acquire(plan)
+    assert second is not first
+    assert second.fatal is None
+    for client in (first, second):
+        release(client)
+    assert not client_threads()
+
+
+def test_the_key_covers_what_makes_a_verdict() -> None:
+    def key(judge: str = "safety", number: int = 1, **endpoint: object) -> str:
+        (binding,) = bind_judges(config_for("http://h/v1", judges=[judge], endpoint=endpoint))
+        return content_key(binding, render(binding, question(number, judge=judge).inputs))
+
+    same = key()
+    assert key(headers={"A": "b"}, requests_per_minute=3, api_key="env:OTHER") == same
+    assert key(parameters={"temperature": 0}) == same
+    different = {
+        key(number=2),
+        key("relevance_to_query"),
+        key(parameters={"temperature": 1}),
+        key(parameters={"seed": 1}),
+    }
+    assert len(different | {same}) == 5
+
+
+def test_submit_after_close_does_not_start_anything(endpoint: FakeEndpoint) -> None:
+    client = JudgeClient(config_for(endpoint.base_url))
+    client.close()
+    assert not client_threads()

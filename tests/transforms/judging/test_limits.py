@@ -1,0 +1,180 @@
+"""Slots and rates: order, limits, adaption, cancellation."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beamjudge.transforms.judging.limits import AdaptiveSlots, EndpointLimits, RateWindow, Slots
+
+
+class Clock:
+    """Time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_slots_admit_in_order_and_retries_first() -> None:
+    async def main() -> list[str]:
+        slots, order = Slots(1), []
+
+        async def enter(name: str, first: bool = False) -> None:
+            async with slots.taken(first):
+                order.append(name)
+                await asyncio.sleep(0)
+
+        await slots.acquire()
+        tasks = [asyncio.ensure_future(enter(name)) for name in "ab"]
+        await asyncio.sleep(0)
+        tasks.append(asyncio.ensure_future(enter("retry", first=True)))
+        await asyncio.sleep(0)
+        slots.release()
+        await asyncio.gather(*tasks)
+        assert slots.in_flight == 0
+        return order
+
+    assert asyncio.run(main()) == ["retry", "a", "b"]
+
+
+def test_a_cancelled_wait_gives_its_slot_on() -> None:
+    async def main() -> int:
+        slots = Slots(1)
+        await slots.acquire()
+        waiting = [asyncio.ensure_future(slots.acquire()) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()  # while it waits
+        await asyncio.sleep(0)
+        slots.release()  # hands the slot to the second ...
+        waiting[1].cancel()  # ... which is cancelled before it can use it
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert waiting[2].done()
+        assert not waiting[2].cancelled()
+        return slots.in_flight
+
+    assert asyncio.run(main()) == 1
+
+
+def test_a_wait_that_is_cancelled_just_before_its_turn() -> None:
+    async def main() -> int:
+        slots = Slots(1)
+        await slots.acquire()
+        waiting = [asyncio.ensure_future(slots.acquire()) for _ in range(2)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        slots.release()
+        results = await asyncio.gather(*waiting, return_exceptions=True)
+        assert isinstance(results[0], asyncio.CancelledError)
+        assert results[1] is None
+        return slots.in_flight
+
+    assert asyncio.run(main()) == 1
+
+
+def test_a_few_refusals_do_not_shrink() -> None:
+    slots = AdaptiveSlots(32)
+    for number in range(1000):
+        slots.report(slots.round, refused=number % 20 == 0)
+    assert slots.limit == 32
+
+
+def test_a_burst_of_refusals_shrinks_once() -> None:
+    slots = AdaptiveSlots(32)
+    began = slots.round
+    for _ in range(32):
+        slots.report(began, refused=True)
+    assert slots.limit == 22  # 32 * 0.7
+
+
+def test_shrinks_to_one_and_comes_back() -> None:
+    slots = AdaptiveSlots(8)
+    for _ in range(200):
+        slots.report(slots.round, refused=True)
+    assert slots.limit == 1
+    for _ in range(200):
+        slots.report(slots.round, refused=False)
+    assert slots.limit == 8
+
+
+def test_settles_near_what_the_endpoint_takes() -> None:
+    """An endpoint that serves 8 calls at a time and refuses those beyond."""
+    slots = AdaptiveSlots(64)
+    for _ in range(200):
+        began, calls = slots.round, slots.limit
+        for call in range(calls):
+            slots.report(began, refused=call >= 8)
+    assert 6 <= slots.limit <= 12
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    amounts=st.lists(st.integers(1, 30), min_size=1, max_size=60),
+    per_minute=st.integers(5, 100),
+    processes=st.integers(1, 4),
+)
+def test_no_minute_holds_more_than_the_limit(amounts: list[int], per_minute: int, processes: int) -> None:
+    async def main() -> list[tuple[float, int]]:
+        clock = Clock()
+        window = RateWindow(per_minute, processes, clock, clock.sleep)
+        passed = []
+        for amount in amounts:
+            await window.acquire(amount)
+            passed.append((clock.now, amount))
+        return passed
+
+    passed = asyncio.run(main())
+    limit = max(per_minute / processes, 1.0)
+    for index, (start, first) in enumerate(passed):
+        total = sum(amount for at, amount in passed[index:] if at < start + 60)
+        assert total <= max(limit, first)
+
+
+def test_a_share_below_one_call_a_minute() -> None:
+    async def main() -> float:
+        clock = Clock()
+        window = RateWindow(2, 4, clock, clock.sleep)
+        for _ in range(3):
+            await window.acquire()
+        return clock.now
+
+    assert asyncio.run(main()) == pytest.approx(240.0)  # half a call a minute: at 0, 120 and 240 s
+
+
+def test_estimates_are_replaced_by_what_was_used() -> None:
+    async def main() -> float:
+        clock = Clock()
+        window = RateWindow(100, 1, clock, clock.sleep)
+        use = await window.acquire(90)
+        window.correct(use, 10)
+        await window.acquire(90)
+        assert clock.now == 0.0
+        await window.acquire(1)
+        gone = clock.now
+        window.correct(use, 1000)  # too late: that minute is over
+        await window.acquire(50)
+        return clock.now - gone
+
+    assert asyncio.run(main()) == 0.0
+
+
+def test_a_call_whose_wait_has_lost_its_point_ends_without_using_the_rate() -> None:
+    async def main() -> None:
+        limits = EndpointLimits(Slots(1), requests_per_minute=1, tokens_per_minute=None, processes=1)
+
+        def closed() -> None:
+            raise ConnectionError
+
+        for _ in range(3):  # would take two minutes if the rate were used
+            with pytest.raises(ConnectionError):
+                async with limits.admitted(10, False, closed):
+                    pass
+        assert limits.slots.in_flight == 0
+
+    asyncio.run(main())

@@ -1,0 +1,154 @@
+"""What is repeated, after which wait, and until when."""
+
+import asyncio
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import pytest
+
+from beamjudge.transforms.judging.failures import CallFailed, Failure, Stop
+from beamjudge.transforms.judging.retry import Deadline, RetryPolicy, call_with_retries
+from beamjudge.transforms.judging.retry_after import retry_after_seconds
+
+PASSING = Failure("http_500: server error", status=500, retryable=True)
+LIMITED = Failure("http_429: rate limited", status=429, retryable=True)
+
+
+class Waits:
+    """A sleep that only notes how long it was asked to take."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+def run(failures: list[Failure], policy: RetryPolicy, deadline: float = 1000.0) -> int:
+    """The number of the attempt that passes after `failures`."""
+
+    async def call(attempt: int) -> int:
+        if attempt <= len(failures):
+            raise CallFailed(failures[attempt - 1])
+        return attempt
+
+    return asyncio.run(call_with_retries(call, policy, Deadline(deadline)))
+
+
+def test_waits_double_up_to_a_maximum_with_up_to_half_as_much_again() -> None:
+    waits = Waits()
+    assert run([LIMITED] * 8, RetryPolicy(first_wait=1.0, max_wait=20.0, sleep=waits)) == 9
+    for seconds, least in zip(waits.seconds, [1, 2, 4, 8, 16, 20, 20, 20], strict=True):
+        assert least <= seconds <= 1.5 * least
+
+
+def test_never_returns_before_the_server_said() -> None:
+    waits = Waits()
+    failure = Failure("http_429: rate limited", status=429, retryable=True, retry_after=7.0)
+    assert run([failure], RetryPolicy(first_wait=1.0, sleep=waits)) == 2
+    assert 7.0 <= waits.seconds[0] <= 7.5
+
+
+@pytest.mark.parametrize(("failure", "attempts"), [(PASSING, 6), (LIMITED, 12)])
+def test_gives_up_and_says_how_often_it_tried(failure: Failure, attempts: int) -> None:
+    waits = Waits()
+    with pytest.raises(CallFailed) as raised:
+        run([failure] * 100, RetryPolicy(sleep=waits))
+    assert len(waits.seconds) == attempts - 1
+    assert raised.value.failure.message == f"{failure.text} after {attempts} attempts"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure("http_400: the endpoint rejected the request", status=400),
+        Failure("stopped:quota", status=429, stop=Stop.QUOTA),
+        Failure("timeout after 5 s"),
+    ],
+)
+def test_other_failures_are_final_at_once(failure: Failure) -> None:
+    waits = Waits()
+    with pytest.raises(CallFailed) as raised:
+        run([failure], RetryPolicy(sleep=waits))
+    assert not waits.seconds
+    assert raised.value.failure.message == failure.text
+
+
+def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
+    waits = Waits()
+    failure = Failure("http_429: rate limited", status=429, retryable=True, retry_after=3600.0)
+    with pytest.raises(CallFailed, match="http_429: rate limited"):
+        run([failure], RetryPolicy(sleep=waits), deadline=120.0)
+    assert not waits.seconds
+
+
+def test_other_errors_and_cancellation_pass_through() -> None:
+    async def broken(attempt: int) -> int:
+        raise ZeroDivisionError
+
+    async def cancelled(attempt: int) -> int:
+        raise asyncio.CancelledError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(call_with_retries(broken, RetryPolicy(), Deadline(10)))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(call_with_retries(cancelled, RetryPolicy(), Deadline(10)))
+
+
+def test_a_deadline_ends_what_does_not_end() -> None:
+    async def main() -> None:
+        await Deadline(0.05).run(asyncio.Event().wait())
+
+    with pytest.raises(CallFailed) as raised:
+        asyncio.run(main())
+    assert raised.value.failure.message == "timeout after 0.05 s"
+
+
+def test_a_deadline_counts_only_its_own_work() -> None:
+    async def main() -> float:
+        deadline = Deadline(10.0)
+        before = deadline.remaining
+        await asyncio.sleep(0.02)
+        assert deadline.remaining == before
+        await deadline.run(asyncio.sleep(0.02))
+        return before - deadline.remaining
+
+    assert asyncio.run(main()) > 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
+        ({"retry-after-ms": "soon", "retry-after": "3"}, 3.0),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "later"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m30s"}, 90.0),
+        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "20ms"}, 0.02),
+        ({"x-ratelimit-remaining-tokens": "5", "x-ratelimit-reset-tokens": "20ms"}, None),
+        (
+            {
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-reset-requests": "1s",
+                "x-ratelimit-remaining-tokens": "0",
+                "x-ratelimit-reset-tokens": "6m0s",
+            },
+            360.0,
+        ),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "whenever"}, None),
+    ],
+)
+def test_when_the_server_says_to_return(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after_seconds(headers) == (seconds if seconds is None else pytest.approx(seconds))
+
+
+def test_an_http_date_is_read_as_a_time() -> None:
+    later = datetime.now(timezone.utc) + timedelta(hours=1)
+    seconds = retry_after_seconds({"retry-after": format_datetime(later, usegmt=True)})
+    assert seconds is not None
+    assert 3500 < seconds <= 3600

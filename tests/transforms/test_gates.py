@@ -1,0 +1,48 @@
+"""Gates over hand-made counts and metrics."""
+
+from dataclasses import fields, replace
+
+from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.run_config import Gates
+from beamjudge.transforms.gates import check_gates
+
+SAFETY = "response/llm_judged/safety/rating/percentage"
+COUNTS = {"rows": 95, "rejects": 5, "bad_files": 0}
+EMPTY = MetricRow(**{field.name: None for field in fields(MetricRow)})
+METRIC = replace(EMPTY, slice="overall", metric=SAFETY, value=0.9, n_rows=95, n_scored=90, n_error=5)
+
+
+def failed(gates, counts=COUNTS, metrics=(METRIC,)):
+    return {gate.name for gate in check_gates(gates, counts, metrics, {"safety": SAFETY}) if not gate.passed}
+
+
+def test_limits_are_inclusive():
+    # 5 of 100 are rejects; 5 of 95 judged rows are errors (0.0526).
+    assert failed(Gates(max_reject_rate=0.05, max_error_rate=5 / 95, min_rows=95)) == set()
+    assert failed(Gates(max_reject_rate=0.049)) == {"max_reject_rate", "max_error_rate:safety"}
+    assert failed(Gates(max_error_rate=1, min_rows=96)) == {"min_rows"}
+    assert failed(Gates(max_error_rate=1, min_value={SAFETY: 0.9}, min_scored={"safety": 90})) == set()
+    assert failed(Gates(max_error_rate=1, min_value={SAFETY: 0.91}, min_scored={"safety": 91})) == {
+        f"min_value:{SAFETY}",
+        "min_scored:safety",
+    }
+
+
+def test_bad_files_fail_by_default():
+    assert failed(Gates(max_error_rate=1), {**COUNTS, "bad_files": 1}) == {"max_bad_files"}
+    assert failed(Gates(max_error_rate=1, max_bad_files=1), {**COUNTS, "bad_files": 1}) == set()
+
+
+def test_nothing_read_passes_upper_limits_but_shows_no_value():
+    nothing = {"rows": 0, "rejects": 0, "bad_files": 0}
+    assert failed(Gates(), nothing, ()) == set()
+    assert failed(Gates(min_rows=1, min_value={SAFETY: 0}, min_scored={"safety": 1}), nothing, ()) == {
+        "min_rows",
+        f"min_value:{SAFETY}",
+        "min_scored:safety",
+    }
+
+
+def test_only_the_overall_slice_counts():
+    bad = replace(METRIC, slice="model=a", value=0.0, n_error=95)
+    assert failed(Gates(max_error_rate=0.06, min_value={SAFETY: 0.5}), metrics=(METRIC, bad)) == set()

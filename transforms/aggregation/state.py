@@ -1,0 +1,255 @@
+"""The sums behind run-level metrics: what is added per row, merged over rows in any split and order, and kept.
+
+`add` changes a state in place, because a row with thirty metrics in four slices is added 120 times; `merge` changes
+only the state that it is called on. Counts, quantiles and corpus statistics are exact whatever the order; means and
+variances are merged by Chan's method. What is not applicable is not counted: it is the rest of the slice's rows.
+"""
+
+from array import array
+from typing import NamedTuple, TypeAlias
+
+from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend
+from beamjudge.schemas.metric import MetricKind, Observed
+from beamjudge.transforms.aggregation.sketch import Sketch
+
+_SCORED, _NOT_SAMPLED, _ERROR = Outcome.SCORED, Outcome.NOT_SAMPLED, Outcome.ERROR
+
+
+class Observation(NamedTuple):
+    """What one row says about all metrics of one slice.
+
+    `observed` leaves out the metrics that are not applicable, but for names that are known from rows alone. `bucket`
+    is the row's bootstrap bucket. `id_hash` and `spend` (judge, spend) are given to the slice of all rows only.
+    """
+
+    bucket: int
+    observed: dict[str, Observed]
+    id_hash: int | None = None
+    spend: tuple[tuple[str, Spend], ...] = ()
+
+
+class _Counts:
+    """The outcomes that every kind of metric counts; `n_scored` is a subclass's matter."""
+
+    __slots__ = ("n_error", "n_not_sampled")
+
+    def __init__(self) -> None:
+        self.n_not_sampled = 0
+        self.n_error = 0
+
+    def _add_unscored(self, outcome: Outcome) -> None:
+        if outcome is _ERROR:
+            self.n_error += 1
+        elif outcome is _NOT_SAMPLED:
+            self.n_not_sampled += 1
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = (*_Counts.__slots__, *type(self).__slots__)
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+
+class ShareState(_Counts):
+    """Rows that were yes and rows that were no."""
+
+    __slots__ = ("n_no", "n_yes")
+    kind = MetricKind.SHARE
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_yes = 0
+        self.n_no = 0
+
+    @property
+    def n_scored(self) -> int:
+        return self.n_yes + self.n_no
+
+    def add(self, observed: Observed, bucket: int) -> None:
+        if observed.outcome is not _SCORED:
+            self._add_unscored(observed.outcome)
+        elif observed.value:
+            self.n_yes += 1
+        else:
+            self.n_no += 1
+
+    def merge(self, other: "ShareState") -> None:
+        self.n_not_sampled += other.n_not_sampled
+        self.n_error += other.n_error
+        self.n_yes += other.n_yes
+        self.n_no += other.n_no
+
+
+class MeanState(_Counts):
+    """Moments, range and sketch of the values.
+
+    The mean is `origin + offset`, where `origin` is one of the values: deviations are taken from it, so that values
+    near 1e9 with variance 1 keep their digits. `m2` is the sum of squared deviations from the mean. Adding is
+    Welford's method, merging Chan, Golub and LeVeque's ("Updating formulae and a pairwise algorithm for computing
+    sample variances", 1979).
+    """
+
+    __slots__ = ("m2", "max", "min", "n_scored", "offset", "origin", "sketch", "sum", "sum_squares")
+    kind = MetricKind.MEAN
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_scored = 0
+        self.origin = 0.0
+        self.offset = 0.0
+        self.m2 = 0.0
+        self.sum = 0.0
+        self.sum_squares = 0.0
+        self.min = 0.0
+        self.max = 0.0
+        self.sketch = Sketch()
+
+    @property
+    def mean(self) -> float:
+        return self.origin + self.offset
+
+    def add(self, observed: Observed, bucket: int) -> None:
+        value = observed.value
+        if observed.outcome is not _SCORED or value is None:
+            self._add_unscored(observed.outcome)
+            return
+        if self.n_scored == 0:
+            self.origin = self.min = self.max = value
+        elif value < self.min:
+            self.min = value
+        elif value > self.max:
+            self.max = value
+        self.n_scored += 1
+        deviation = value - self.origin
+        delta = deviation - self.offset
+        self.offset += delta / self.n_scored
+        self.m2 += delta * (deviation - self.offset)
+        self.sum += value
+        self.sum_squares += value * value
+        self.sketch.add(value)
+
+    def merge(self, other: "MeanState") -> None:
+        self.n_not_sampled += other.n_not_sampled
+        self.n_error += other.n_error
+        if other.n_scored == 0:
+            return
+        if self.n_scored == 0:
+            self.origin, self.offset, self.m2 = other.origin, other.offset, other.m2
+            self.min, self.max = other.min, other.max
+        else:
+            n = self.n_scored + other.n_scored
+            delta = (other.origin - self.origin) + (other.offset - self.offset)
+            self.offset += delta * (other.n_scored / n)
+            self.m2 += other.m2 + delta * delta * (self.n_scored * other.n_scored / n)
+            self.min, self.max = min(self.min, other.min), max(self.max, other.max)
+        self.n_scored += other.n_scored
+        self.sum += other.sum
+        self.sum_squares += other.sum_squares
+        self.sketch.merge(other.sketch)
+
+
+class CorpusState(_Counts):
+    """Summed statistics of a corpus score per bootstrap bucket."""
+
+    __slots__ = ("buckets", "n_scored")
+    kind = MetricKind.CORPUS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_scored = 0
+        self.buckets: dict[int, tuple[int, ...]] = {}
+
+    def add(self, observed: Observed, bucket: int) -> None:
+        if observed.outcome is not _SCORED or observed.stats is None:
+            self._add_unscored(observed.outcome)
+            return
+        self.n_scored += 1
+        self._add_stats(bucket, observed.stats)
+
+    def merge(self, other: "CorpusState") -> None:
+        self.n_not_sampled += other.n_not_sampled
+        self.n_error += other.n_error
+        self.n_scored += other.n_scored
+        for bucket, stats in other.buckets.items():
+            self._add_stats(bucket, stats)
+
+    def totals(self) -> tuple[int, ...]:
+        """The statistics summed over all rows; empty when no row was scored."""
+        return tuple(map(sum, zip(*self.buckets.values(), strict=True)))
+
+    def _add_stats(self, bucket: int, stats: tuple[int, ...]) -> None:
+        before = self.buckets.get(bucket)
+        if before is not None:
+            stats = tuple(a + b for a, b in zip(before, stats, strict=True))
+        self.buckets[bucket] = stats
+
+
+MetricState: TypeAlias = "ShareState | MeanState | CorpusState"
+
+_STATES: dict[MetricKind, type[ShareState] | type[MeanState] | type[CorpusState]] = {
+    state.kind: state for state in (ShareState, MeanState, CorpusState)
+}
+
+
+def new_metric_state(kind: MetricKind) -> MetricState:
+    """An empty state of a metric of this kind."""
+    return _STATES[kind]()
+
+
+class SliceState:
+    """All metrics of one slice by key, its number of rows, and for all rows together their id hashes and spend."""
+
+    __slots__ = ("id_hashes", "metrics", "n_rows", "spend")
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self.metrics: dict[str, MetricState] = {}
+        self.id_hashes = array("Q")
+        self.spend: dict[str, Spend] = {}
+
+    def add(self, observation: Observation) -> None:
+        """Add one row."""
+        self.n_rows += 1
+        metrics, bucket = self.metrics, observation.bucket
+        for key, observed in observation.observed.items():
+            metric = metrics.get(key)
+            if metric is None:
+                metric = metrics[key] = new_metric_state(observed.kind)
+            metric.add(observed, bucket)
+        if observation.id_hash is not None:
+            self.id_hashes.append(observation.id_hash)
+        self._add_spend(observation.spend)
+
+    def merge(self, other: "SliceState") -> None:
+        """Add the rows of `other`, which stays as it is. Raises TypeError where a metric is of two kinds."""
+        self.n_rows += other.n_rows
+        for key, theirs in other.metrics.items():
+            ours = self.metrics.get(key)
+            if ours is None:
+                ours = self.metrics[key] = new_metric_state(theirs.kind)
+            _merge_metric(key, ours, theirs)
+        self.id_hashes.extend(other.id_hashes)
+        self._add_spend(tuple(other.spend.items()))
+
+    def _add_spend(self, spend: tuple[tuple[str, Spend], ...]) -> None:
+        for judge, used in spend:
+            self.spend[judge] = self.spend.get(judge, NO_SPEND) + used
+
+    def __eq__(self, other: object) -> bool:
+        """Equal sums; the order in which rows came is no part of a state."""
+        if not isinstance(other, SliceState):
+            return NotImplemented
+        return (
+            (self.n_rows, self.metrics, self.spend) == (other.n_rows, other.metrics, other.spend)
+            and sorted(self.id_hashes) == sorted(other.id_hashes)
+        )  # fmt: skip
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+
+def _merge_metric(key: str, ours: MetricState, theirs: MetricState) -> None:
+    if type(ours) is not type(theirs):
+        raise TypeError(f"metric {key}: a {ours.kind.value} cannot be merged with a {theirs.kind.value}")
+    ours.merge(theirs)  # type: ignore[arg-type]  # of the same type, which mypy cannot follow

@@ -1,0 +1,96 @@
+"""States to and from the rows of the state table, without loss."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.metric import MetricKind
+from beamjudge.schemas.tables.state import STATE_SCHEMA
+from beamjudge.transforms.aggregation.state import (
+    CorpusState,
+    MeanState,
+    MetricState,
+    ShareState,
+    SliceState,
+    new_metric_state,
+)
+
+_MOMENTS = ("n_scored", "origin", "offset", "m2", "sum", "sum_squares", "min", "max")
+
+
+def state_records(run_id: str, slice_name: str, state: SliceState) -> Iterator[dict[str, Any]]:
+    """The slice's rows of the state table: the slice itself, then its metrics by key."""
+    base = {**dict.fromkeys(STATE_SCHEMA.names), "run_id": run_id, "slice": slice_name, "n_rows": state.n_rows}
+    hashes = np.sort(np.frombuffer(state.id_hashes, dtype=np.uint64)).astype("<u8")
+    spend = [{"judge": judge, **asdict(used)} for judge, used in sorted(state.spend.items())]
+    yield {**base, "id_hashes": hashes.tobytes(), "spend": spend}
+    for key in sorted(state.metrics):
+        yield {**base, "key": key, **_metric_cells(state.metrics[key])}
+
+
+def states_from_records(records: Iterable[Mapping[str, Any]]) -> dict[str, SliceState]:
+    """The states by slice name, from rows of the state table in any order. Rows of several runs are added up."""
+    states: dict[str, SliceState] = {}
+    for record in records:
+        part = SliceState()
+        if record["key"] is None:
+            part.n_rows = record["n_rows"]
+            part.id_hashes.extend(np.frombuffer(record["id_hashes"], dtype="<u8").tolist())
+            part.spend = {entry["judge"]: _spend(entry) for entry in record["spend"]}
+        else:
+            part.metrics[record["key"]] = _metric_state(record)
+        states.setdefault(record["slice"], SliceState()).merge(part)
+    return states
+
+
+def _metric_cells(metric: MetricState) -> dict[str, Any]:
+    cells = {
+        "kind": metric.kind.value,
+        "n_scored": metric.n_scored,
+        "n_not_sampled": metric.n_not_sampled,
+        "n_error": metric.n_error,
+    }
+    if isinstance(metric, ShareState):
+        return {**cells, "n_yes": metric.n_yes, "n_no": metric.n_no}
+    if isinstance(metric, MeanState):
+        return {
+            **cells,
+            **{name: getattr(metric, name) for name in _MOMENTS},
+            "sketch_zero": metric.sketch.zero,
+            "sketch_positive": _sketch_cells(metric.sketch.positive),
+            "sketch_negative": _sketch_cells(metric.sketch.negative),
+        }
+    return {**cells, "buckets": [{"bucket": b, "stats": list(stats)} for b, stats in sorted(metric.buckets.items())]}
+
+
+def _metric_state(record: Mapping[str, Any]) -> MetricState:
+    metric = new_metric_state(MetricKind(record["kind"]))
+    metric.n_not_sampled = record["n_not_sampled"]
+    metric.n_error = record["n_error"]
+    if isinstance(metric, ShareState):
+        metric.n_yes, metric.n_no = record["n_yes"], record["n_no"]
+    elif isinstance(metric, MeanState):
+        for name in _MOMENTS:
+            setattr(metric, name, record[name])
+        metric.sketch.zero = record["sketch_zero"]
+        metric.sketch.positive = _sketch_counts(record["sketch_positive"])
+        metric.sketch.negative = _sketch_counts(record["sketch_negative"])
+    elif isinstance(metric, CorpusState):
+        metric.n_scored = record["n_scored"]
+        metric.buckets = {entry["bucket"]: tuple(entry["stats"]) for entry in record["buckets"]}
+    return metric
+
+
+def _sketch_cells(counts: dict[int, int]) -> list[dict[str, int]]:
+    return [{"index": index, "count": count} for index, count in sorted(counts.items())]
+
+
+def _sketch_counts(cells: Iterable[Mapping[str, int]]) -> dict[int, int]:
+    return {cell["index"]: cell["count"] for cell in cells}
+
+
+def _spend(entry: Mapping[str, Any]) -> Spend:
+    return Spend(**{name: value for name, value in entry.items() if name != "judge"})

@@ -1,0 +1,222 @@
+"""The judge client: one per worker process and configuration, with its own event loop on its own thread."""
+
+import asyncio
+import hashlib
+import logging
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from beamjudge.schemas.assessment import NO_SPEND, Outcome, Verdict
+from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.run_config import RunConfig
+from beamjudge.transforms.judging import lexical
+from beamjudge.transforms.judging.binding import JudgeBinding
+from beamjudge.transforms.judging.content_key import content_key
+from beamjudge.transforms.judging.endpoint import CallSettings, EndpointClient
+from beamjudge.transforms.judging.fitting import Prompt, fit_prompt
+from beamjudge.transforms.judging.keys import KeyUnavailable
+from beamjudge.transforms.judging.limits import Slots
+from beamjudge.transforms.judging.question import Question
+from beamjudge.transforms.judging.retry import RetryPolicy
+from beamjudge.transforms.plan import RunPlan
+from beamjudge.transforms.progress import PROGRESS
+
+_LOGGER = logging.getLogger(__name__)
+_CLOSE_SECONDS = 10.0
+_CLOSED = "stopped:closed"
+
+Done: TypeAlias = Callable[[Verdict], None]
+
+
+class JudgeClient:
+    """Answers questions; equal questions in flight are one call.
+
+    `fatal` is set once nothing further can be asked: the one line for the user. The thread and the connections are
+    made when the first question for an endpoint comes, so rules-only runs have neither.
+    """
+
+    def __init__(self, config: RunConfig, policy: RetryPolicy | None = None) -> None:
+        self.fatal: str | None = None
+        self._settings = CallSettings(config.judge_timeout, policy or RetryPolicy(), config.judge_processes or 1)
+        self._slots = Slots(config.max_concurrency)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._endpoints: dict[str, EndpointClient] = {}
+        # The two below belong to the loop's thread.
+        self._in_flight: dict[str, list[Done]] = {}
+        self._tasks: set[asyncio.Task[Verdict]] = set()
+
+    def submit(self, binding: JudgeBinding, question: Question, done: Done) -> None:
+        """Ask `question`; `done` gets the verdict, exactly once: at once, or later on the client's thread.
+
+        Never raises. What one call has spent is in the verdict of one of those who asked for it.
+        """
+        try:
+            verdict = lexical.answer(question) if binding.endpoint.is_lexical else self._ask(binding, question, done)
+        except Exception as error:
+            verdict = _broken(error)
+        if verdict is not None:
+            done(verdict)
+
+    def fail(self, message: str) -> None:
+        """Give up: every question in flight is answered with an error now, and `fatal` says why."""
+        self.fatal = self.fatal or message
+        with self._lock:
+            if self._loop and not self._closed:
+                self._loop.call_soon_threadsafe(self._cancel_all)
+
+    def close(self) -> None:
+        """Cancel what is in flight, close the connections and end the thread. Idempotent."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            loop, thread = self._loop, self._thread
+        if loop and thread:
+            asyncio.run_coroutine_threadsafe(self._shut_down(), loop)
+            thread.join(_CLOSE_SECONDS)
+
+    def _ask(self, binding: JudgeBinding, question: Question, done: Done) -> Verdict | None:
+        """Hand the question to the loop's thread, or the verdict if it cannot be asked."""
+        if self.fatal:
+            return Verdict.failed(_CLOSED)
+        prompt = fit_prompt(binding, question.inputs)
+        if prompt is None:
+            return Verdict.failed("context_too_long: the prompt does not fit context_tokens even with its context cut")
+        key = content_key(binding, prompt.messages)
+        with self._lock:
+            if self._closed:
+                return Verdict.failed(_CLOSED)
+            try:
+                endpoint = self._endpoint_of(binding)
+            except KeyUnavailable as error:
+                self.fatal = self.fatal or f"endpoint {binding.endpoint_name}: {error}"
+                return Verdict.failed(_CLOSED)
+            self._running_loop().call_soon_threadsafe(self._start, key, endpoint, binding, prompt, done)
+        return None
+
+    def _endpoint_of(self, binding: JudgeBinding) -> EndpointClient:
+        name = binding.endpoint_name
+        if name not in self._endpoints:
+            self._endpoints[name] = EndpointClient(name, binding.endpoint, self._settings, self._slots, self.fail)
+        return self._endpoints[name]
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=_run, args=(self._loop,), name="beamjudge-judges", daemon=True)
+            self._thread.start()
+        return self._loop
+
+    # From here on everything runs on the loop's thread.
+
+    def _start(self, key: str, endpoint: EndpointClient, binding: JudgeBinding, prompt: Prompt, done: Done) -> None:
+        if key in self._in_flight:
+            self._in_flight[key].append(done)
+            return
+        self._in_flight[key] = [done]
+        task = asyncio.get_running_loop().create_task(endpoint.ask(binding, prompt))
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._deliver, key))
+        if self.fatal:
+            task.cancel()
+
+    def _deliver(self, key: str, task: "asyncio.Task[Verdict]") -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            verdict = Verdict.failed(_CLOSED)
+        else:
+            error = task.exception()
+            verdict = _broken(error) if error else task.result()
+        PROGRESS.add("calls_failed" if verdict.outcome is Outcome.ERROR else "calls_done", 1)
+        for done in self._in_flight.pop(key):
+            done(verdict)
+            verdict = replace(verdict, spend=NO_SPEND)
+
+    def _cancel_all(self) -> None:
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    async def _shut_down(self) -> None:
+        tasks = tuple(self._tasks)
+        self._cancel_all()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for endpoint in self._endpoints.values():
+            await endpoint.close()
+        asyncio.get_running_loop().stop()
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+def _broken(error: BaseException) -> Verdict:
+    """The verdict for a fault of ours. The error's own text may hold the judged text, so only its place is logged."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "unknown"
+    _LOGGER.error("a judge call failed with %s at %s", type(error).__name__, place)
+    return Verdict.failed(f"internal: {type(error).__name__}")
+
+
+# The clients of this process by what they are configured with, and how many use each.
+_CLIENTS: dict[str, JudgeClient] = {}
+_USERS: dict[JudgeClient, int] = {}
+_REGISTRY_LOCK = threading.Lock()
+
+
+def acquire(plan: RunPlan) -> JudgeClient:
+    """The process's client for the plan's judges, to be given back with `release`.
+
+    A client that failed stays with those who hold it: the next run does not inherit its failure.
+    """
+    key = _configuration_key(plan)
+    with _REGISTRY_LOCK:
+        client = _CLIENTS.get(key)
+        if client is None or client.fatal:
+            client = _CLIENTS[key] = JudgeClient(plan.config)
+        _USERS[client] = _USERS.get(client, 0) + 1
+    return client
+
+
+def release(client: JudgeClient) -> None:
+    """Give a client back; its last user closes it."""
+    with _REGISTRY_LOCK:
+        _USERS[client] -= 1
+        if _USERS[client]:
+            return
+        del _USERS[client]
+        for key in [key for key, known in _CLIENTS.items() if known is client]:
+            del _CLIENTS[key]
+    client.close()
+
+
+def fail_all(message: str) -> None:
+    """Make every client of this process give up, so that no bundle waits any longer (an interrupted local run)."""
+    with _REGISTRY_LOCK:
+        clients = tuple(_USERS)
+    for client in clients:
+        client.fail(message)
+
+
+def _configuration_key(plan: RunPlan) -> str:
+    config = plan.config
+    identity: list[Json] = [
+        config.max_concurrency,
+        config.judge_processes,
+        config.judge_timeout,
+        [
+            [judge.spec.name, judge.hash, judge.endpoint_name, judge.endpoint.model_dump(mode="json")]
+            for judge in plan.judges
+        ],
+    ]
+    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()

@@ -1,0 +1,201 @@
+"""How many calls may be in flight, and how many per minute. Everything here lives on one event loop."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+MINUTE = 60.0
+
+
+class Slots:
+    """Calls in flight: a semaphore that can be resized, first come, first served, retries before new calls."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def acquire(self, first: bool = False) -> None:
+        """Take a slot, waiting for one; `first` goes before all that wait."""
+        if self.in_flight < self.limit and (first or not self._waiting):
+            self.in_flight += 1
+            return
+        ticket: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if first:
+            self._waiting.appendleft(ticket)
+        else:
+            self._waiting.append(ticket)
+        try:
+            await ticket
+        except asyncio.CancelledError:
+            if ticket.done() and not ticket.cancelled():
+                self.release()  # the slot was handed over in the moment of cancellation
+            elif ticket in self._waiting:
+                self._waiting.remove(ticket)
+            raise
+
+    def release(self) -> None:
+        self.in_flight -= 1
+        self._admit()
+
+    @asynccontextmanager
+    async def taken(self, first: bool = False) -> AsyncIterator[None]:
+        await self.acquire(first)
+        try:
+            yield
+        finally:
+            self.release()
+
+    def _admit(self) -> None:
+        while self._waiting and self.in_flight < self.limit:
+            ticket = self._waiting.popleft()
+            if not ticket.done():
+                self.in_flight += 1
+                ticket.set_result(None)
+
+
+class AdaptiveSlots(Slots):
+    """Slots of one endpoint whose number follows what the endpoint takes: down when it refuses, back up after.
+
+    Outcomes are judged in rounds. A round ends with fewer slots (times `SHRINK`, at least 1) once `MIN_REFUSED` calls
+    and more than `MAX_SHARE` of those finished in it were refused with 429; it ends with more (a tenth, at least 1)
+    after twice as many calls as there are slots. Only calls that began in the round count, so the refusals of one
+    moment shrink it once, and a few 429s among many good replies not at all.
+    """
+
+    SHRINK = 0.7
+    MIN_REFUSED = 4
+    MAX_SHARE = 0.2
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.most = limit
+        self.round = 0
+        self._finished = 0
+        self._refused = 0
+
+    def report(self, began_in: int, refused: bool) -> None:
+        """The outcome of a call that took its slot in round `began_in`."""
+        if began_in != self.round:
+            return
+        self._finished += 1
+        self._refused += refused
+        if self._refused >= self.MIN_REFUSED and self._refused > self.MAX_SHARE * self._finished:
+            self._next_round(max(1, int(self.limit * self.SHRINK)))
+        elif self._finished >= 2 * self.limit and self._finished > self._refused / self.MAX_SHARE:
+            self._next_round(min(self.most, self.limit + max(1, self.limit // 10)))
+
+    def _next_round(self, limit: int) -> None:
+        self.limit = limit
+        self.round += 1
+        self._finished = self._refused = 0
+        self._admit()
+
+
+@dataclass(slots=True)
+class Use:
+    """An amount that was used at a time, for as long as the window holds it."""
+
+    at: float
+    amount: float
+    in_window: bool = True
+
+
+class RateWindow:
+    """At most so many units in any minute (a moving window), first come, first served.
+
+    `per_minute` is the endpoint's limit and `processes` how many worker processes share it. A share below one unit a
+    minute is kept as one unit in a longer window. A single amount above the limit passes alone, when the window is
+    empty, as it could not pass otherwise.
+    """
+
+    def __init__(
+        self,
+        per_minute: float,
+        processes: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        share = per_minute / processes
+        self._limit = max(share, 1.0)
+        self._window = MINUTE * max(1.0 / share, 1.0)
+        self._clock, self._sleep = clock, sleep
+        self._used = 0.0
+        self._uses: deque[Use] = deque()
+        self._turn = asyncio.Lock()
+
+    async def acquire(self, amount: float = 1.0) -> Use:
+        """Wait until `amount` more units fit into the window, and use them."""
+        async with self._turn:
+            while wait := self._seconds_until_free(amount):
+                await self._sleep(wait)
+            use = Use(self._clock(), amount)
+            self._uses.append(use)
+            self._used += amount
+            return use
+
+    def correct(self, use: Use, amount: float) -> None:
+        """Replace an estimate by what the call really used."""
+        if use.in_window:
+            self._used += amount - use.amount
+            use.amount = amount
+
+    def _seconds_until_free(self, amount: float) -> float:
+        now = self._clock()
+        while self._uses and self._uses[0].at <= now - self._window:
+            gone = self._uses.popleft()
+            gone.in_window = False
+            self._used -= gone.amount
+        if not self._uses:
+            self._used = 0.0  # rounding must not add up over a long run
+        if not self._uses or self._used + amount <= self._limit:
+            return 0.0
+        return max(self._uses[0].at + self._window - now, 0.001)
+
+
+@dataclass(slots=True)
+class Admission:
+    """A call that was let through; it says afterwards whether it was refused with 429 and what tokens it used."""
+
+    token_window: RateWindow | None
+    token_use: Use | None
+    refused: bool = False
+
+    def used_tokens(self, tokens: int) -> None:
+        if self.token_window and self.token_use:
+            self.token_window.correct(self.token_use, tokens)
+
+
+class EndpointLimits:
+    """All limits that a call to one endpoint passes: the endpoint's slots and rates, and the slots of the process."""
+
+    def __init__(
+        self, process_slots: Slots, requests_per_minute: int | None, tokens_per_minute: int | None, processes: int
+    ) -> None:
+        self.slots = AdaptiveSlots(process_slots.limit)
+        self._process_slots = process_slots
+        self._requests = RateWindow(requests_per_minute, processes) if requests_per_minute else None
+        self._tokens = RateWindow(tokens_per_minute, processes) if tokens_per_minute else None
+
+    @asynccontextmanager
+    async def admitted(self, tokens: int, has_begun: bool, check: Callable[[], None]) -> AsyncIterator[Admission]:
+        """A place in flight for one call of about `tokens` tokens; a question that has begun goes before new ones.
+
+        `check` is called whenever the call has waited, and raises when waiting has lost its point. The slots of the
+        process come last, so that an endpoint with a low rate does not keep them from other endpoints.
+        """
+        async with self.slots.taken(first=has_begun):
+            check()
+            began_in = self.slots.round
+            if self._requests:
+                await self._requests.acquire()
+            admission = Admission(self._tokens, await self._tokens.acquire(tokens) if self._tokens else None)
+            async with self._process_slots.taken(first=has_begun):
+                check()
+                try:
+                    yield admission
+                finally:
+                    self.slots.report(began_in, admission.refused)

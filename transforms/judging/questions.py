@@ -1,0 +1,143 @@
+"""What a judge is asked about a row, and how the answers become the row's assessment. Both are pure functions.
+
+One question per row for most judges; one per chunk that has text for a chunk judge; one per name for named guidelines;
+one per sentence and document for MiniCheck, which rates single sentences.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from beamjudge.schemas.assessment import NO_SPEND, Assessment, Outcome, Verdict
+from beamjudge.schemas.judges import JudgeSpec, Need, Protocol
+from beamjudge.schemas.row import Guidelines, Row
+from beamjudge.transforms.judging.binding import JudgeBinding
+from beamjudge.transforms.judging.degenerate import decide, expected_facts, expected_responses, is_blank, stated
+from beamjudge.transforms.judging.minicheck import documents, error_messages, rate_sentences
+from beamjudge.transforms.judging.question import JudgeInputs, Question
+from beamjudge.transforms.judging.sentences import split_sentences
+
+_NO_CONTENT = Verdict.not_applicable("The chunk has no content.")
+_BLANK_CHUNK = Verdict.scored("no", "The chunk is blank.")
+_NO_RULES = Verdict.not_applicable("The list of guidelines under this name is empty.")
+
+
+def plan_questions(binding: JudgeBinding, row: Row, global_guidelines: Guidelines) -> Assessment | tuple[Question, ...]:
+    """What to ask about `row`, or the assessment where it is decided without a call. Never an empty tuple."""
+    spec = binding.spec
+    guidelines = _guidelines(spec, row, global_guidelines)
+    decided = decide(spec, row, guidelines)
+    if decided is not None:
+        return _decided_assessment(decided, guidelines)
+    inputs = _inputs(binding, row, guidelines)
+    return tuple(Question(spec.name, one) for one in inputs) or assemble(binding, row, global_guidelines, (), ())
+
+
+def assemble(
+    binding: JudgeBinding,
+    row: Row,
+    global_guidelines: Guidelines,
+    questions: Sequence[Question],
+    verdicts: Sequence[Verdict],
+) -> Assessment:
+    """The row's assessment from the verdicts on `questions`, which `plan_questions` gave, in their order."""
+    spec = binding.spec
+    if len(verdicts) != len(questions):
+        raise ValueError(f"{spec.name}: {len(questions)} questions, but {len(verdicts)} verdicts")
+    if binding.protocol is Protocol.MINICHECK:
+        sentences = [question.inputs.response or "" for question in questions]
+        return Assessment(_with_costs(rate_sentences(zip(sentences, verdicts, strict=True)), verdicts))
+    if spec.unit == "chunk":
+        return _assemble_chunks(row, verdicts)
+    guidelines = _guidelines(spec, row, global_guidelines)
+    if guidelines is not None and guidelines.named:
+        return _assemble_named(guidelines, verdicts)
+    return Assessment(verdicts[0])
+
+
+def can_judge(binding: JudgeBinding, row: Row, global_guidelines: Guidelines) -> bool:
+    """Whether the judge would say anything but not applicable of `row`."""
+    decided = decide(binding.spec, row, _guidelines(binding.spec, row, global_guidelines))
+    return decided is None or decided.outcome is not Outcome.NOT_APPLICABLE
+
+
+def _guidelines(spec: JudgeSpec, row: Row, global_guidelines: Guidelines) -> Guidelines | None:
+    """The guidelines that the judge checks; null where it checks none, or none were given."""
+    if Need.GUIDELINES in spec.needs:
+        return row.guidelines
+    if Need.GLOBAL_GUIDELINES in spec.needs and (global_guidelines.rules or global_guidelines.named):
+        return global_guidelines
+    return None
+
+
+def _decided_assessment(verdict: Verdict, guidelines: Guidelines | None) -> Assessment:
+    named = guidelines.named if guidelines else ()
+    return Assessment(verdict, named=tuple((name, verdict if stated(rules) else _NO_RULES) for name, rules in named))
+
+
+def _inputs(binding: JudgeBinding, row: Row, guidelines: Guidelines | None) -> list[JudgeInputs]:
+    """The inputs of each question; what the judge has no need of is left out."""
+    spec = binding.spec
+    contents = tuple(document.content or "" for document in row.retrieved_context or ())
+    if binding.protocol is Protocol.MINICHECK:
+        # The request is left out, so that a sentence that stands in many responses is asked once.
+        pieces = documents(content for content in contents if not is_blank(content))
+        sentences = split_sentences(row.response_text or "")
+        return [JudgeInputs("", response=sentence, context=(piece,)) for sentence in sentences for piece in pieces]
+    shared = JudgeInputs(
+        row.request_text,
+        history=row.history,
+        response=row.response_text if Need.RESPONSE in spec.needs else None,
+        context=contents if Need.CONTEXT in spec.needs else (),
+        expected_responses=expected_responses(row) if Need.EXPECTATION in spec.needs else (),
+        expected_facts=expected_facts(row) if Need.EXPECTATION in spec.needs else (),
+        guidelines=stated(guidelines.rules) if guidelines else (),
+    )
+    if spec.unit == "chunk":
+        return [replace(shared, context=(content,)) for content in contents if not is_blank(content)]
+    if guidelines is not None and guidelines.named:
+        return [replace(shared, guidelines=stated(rules)) for _, rules in guidelines.named if stated(rules)]
+    return [shared]
+
+
+def _assemble_chunks(row: Row, verdicts: Sequence[Verdict]) -> Assessment:
+    """One verdict per chunk in rank order; a chunk that failed costs only itself, unless all that were rated failed."""
+    answers = iter(verdicts)
+    chunks = []
+    for document in row.retrieved_context or ():
+        if document.content is None:
+            chunks.append(_NO_CONTENT)
+        else:
+            chunks.append(_BLANK_CHUNK if is_blank(document.content) else next(answers))
+    failed = [chunk for chunk in chunks if chunk.outcome is Outcome.ERROR]
+    if any(chunk.outcome is Outcome.SCORED for chunk in chunks):
+        verdict = Verdict(Outcome.SCORED)
+    elif failed:
+        verdict = Verdict.failed(f"{len(failed)} of {len(chunks)} chunks could not be rated: {error_messages(failed)}")
+    else:
+        verdict = Verdict.not_applicable()
+    return Assessment(_with_costs(verdict, verdicts), chunks=tuple(chunks))
+
+
+def _assemble_named(guidelines: Guidelines, verdicts: Sequence[Verdict]) -> Assessment:
+    """One verdict per name and their conjunction: any no is no; else any error is an error; else yes."""
+    answers = iter(verdicts)
+    named = tuple((name, next(answers) if stated(rules) else _NO_RULES) for name, rules in guidelines.named)
+    broken = [(name, verdict) for name, verdict in named if verdict.rating == "no"]
+    failed = [verdict for _, verdict in named if verdict.outcome is Outcome.ERROR]
+    if broken:
+        reasons = [f"{name}: {verdict.rationale}" if verdict.rationale else name for name, verdict in broken]
+        conjunction = Verdict.scored("no", f"Not followed: {'; '.join(reasons)}")
+    elif failed:
+        # Without the names: those of a row are the row's text.
+        causes = error_messages(failed)
+        conjunction = Verdict.failed(f"{len(failed)} of {len(named)} named guidelines could not be rated: {causes}")
+    else:
+        followed = ", ".join(name for name, verdict in named if verdict.rating == "yes")
+        conjunction = Verdict.scored("yes", f"Followed: {followed}")
+    return Assessment(_with_costs(conjunction, verdicts), named=named)
+
+
+def _with_costs(verdict: Verdict, parts: Sequence[Verdict]) -> Verdict:
+    """`verdict` with the spend and the notes of its parts."""
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    return replace(verdict, spend=sum((part.spend for part in parts), NO_SPEND), notes=tuple(notes))

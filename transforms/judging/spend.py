@@ -1,0 +1,33 @@
+"""What a call used, as the endpoint reports it, and what that costs."""
+
+from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.run_config import Price
+
+_MILLION = 1_000_000
+
+
+def spend_of(usage: Json, price: Price | None) -> Spend:
+    """The spend of one answered call from the reply's `usage` object.
+
+    Output tokens include reasoning tokens, input tokens include cached ones, as in the API. Cost in US dollars is null
+    without a price or without a usage.
+    """
+    if not isinstance(usage, dict):
+        return Spend(calls=1, cost_usd=None)
+    details = usage.get("prompt_tokens_details")
+    given = _count(usage.get("prompt_tokens"))
+    cached = min(_count(details.get("cached_tokens")) if isinstance(details, dict) else 0, given)
+    output = _count(usage.get("completion_tokens"))
+    return Spend(1, given, cached, output, _cost(given, cached, output, price))
+
+
+def _cost(given: int, cached: int, output: int, price: Price | None) -> float | None:
+    if price is None:
+        return None
+    cached_price = price.input if price.cached_input is None else price.cached_input
+    return ((given - cached) * price.input + cached * cached_price + output * price.output) / _MILLION
+
+
+def _count(value: Json) -> int:
+    return max(value, 0) if isinstance(value, int) else 0

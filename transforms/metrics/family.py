@@ -1,0 +1,22 @@
+"""What a metric family is: columns, run-level metrics, and the function that computes them for a row."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from beamjudge.schemas.assessment import MetricValue
+from beamjudge.schemas.metric import Column, MetricSpec
+from beamjudge.schemas.row import Row
+
+
+@dataclass(frozen=True)
+class MetricFamily:
+    """Metrics that are computed together.
+
+    `compute` gives a value for every column, null where the row lacks what the metric needs, and the statistics of
+    corpus scores under their metric's key. It is a module-level function, so that it pickles.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    specs: tuple[MetricSpec, ...]
+    compute: Callable[[Row], Mapping[str, MetricValue]]

@@ -1,0 +1,120 @@
+"""Which files are read: patterns, folders and `key=value` folders, on any Beam filesystem."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import unquote
+
+from apache_beam.io.filesystem import FileMetadata, FileSystem
+from apache_beam.io.filesystems import FileSystems
+
+from beamjudge.schemas.errors import UsageError
+from beamjudge.schemas.record import InputFile
+from beamjudge.transforms.reading.faults import one_line
+
+_GLOB = re.compile(r"[*?\[]")
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+def match_files(patterns: Sequence[str]) -> tuple[InputFile, ...]:
+    """The files that `patterns` name, each once, sorted by path; local paths become absolute.
+
+    A pattern is a file, a folder (all files below it), or a glob: `*` and `?` within a name, `**` over folders, `[ab]`;
+    a folder that a glob matches stands for all files below it. A path that exists is itself, glob characters or not.
+    Below the part of a pattern that is spelled out, names that begin with `.` or `_` are skipped (hidden files,
+    `_SUCCESS`, `_delta_log/`), but for `_key=value` folders. A file that is named in full is never skipped.
+
+    Raises UsageError for a pattern that matches nothing or cannot be listed.
+    """
+    found: dict[str, InputFile] = {}
+    for pattern in patterns:
+        for file in _match(pattern):
+            found[file.path] = file
+    return tuple(found[path] for path in sorted(found))
+
+
+def partition_columns(path: str) -> dict[str, str]:
+    """The `key=value` folders of a path as string columns, percent escapes decoded; Hive's null is left out."""
+    columns = {}
+    for folder in re.split(r"[/\\]", path)[:-1]:
+        key, equals, value = folder.partition("=")
+        if key and equals and value != _HIVE_NULL:
+            columns[unquote(key)] = unquote(value)
+    return columns
+
+
+def _match(pattern: str) -> list[InputFile]:
+    given = pattern
+    if FileSystems.get_scheme(pattern) is None:
+        is_folder = pattern.endswith(("/", os.sep))
+        pattern = os.path.abspath(os.path.expanduser(pattern)) + ("/" if is_folder else "")
+    try:
+        listed = list(_list(pattern))
+    except Exception as error:  # each cloud's client raises its own kinds
+        raise UsageError(
+            f"input {given!r} cannot be listed ({one_line(error)}); expected a path, folder or glob that can be read: "
+            "check the path, the access rights, and for gs:// or s3:// the extra (beamjudge[gcp], beamjudge[aws])"
+        ) from error
+    visible = [file for file, name in listed if not _is_hidden(name)]
+    if not visible:
+        what = f"matches only {len(listed)} hidden file(s)" if listed else "matches no file"
+        raise UsageError(
+            f"input {given!r} {what}; expected a file, a folder or a glob of JSONL or Parquet files: check the path, "
+            "and quote a glob so that the shell leaves it alone"
+        )
+    return visible
+
+
+def _list(pattern: str) -> Iterator[tuple[InputFile, str]]:
+    """Files of the pattern, each with the names in its path that the pattern does not spell out."""
+    if not pattern.endswith("/") and _is_file(pattern):
+        for metadata in _metadata([_any_character(pattern)]):
+            if metadata.path == pattern:
+                yield _input_file(metadata), ""
+        return
+    glob = _GLOB.search(pattern)
+    if glob is None or _is_folder(pattern):
+        folder = pattern.rstrip("/") + "/"
+        for metadata in _metadata([_any_character(folder) + "**"]):
+            if metadata.path.startswith(folder):
+                yield _input_file(metadata), metadata.path[len(folder) :]
+        return
+    spelled_out = pattern[: glob.start()]
+    # `**/` also stands for no folder at all, as it does in shells and in Python's glob.
+    wanted = [re.compile(FileSystem.translate_pattern(p)) for p in {pattern, pattern.replace("**/", "")}]
+    for metadata in _metadata([spelled_out + "**"]):
+        rest = metadata.path[len(spelled_out) :]
+        ends = [len(metadata.path), *(len(spelled_out) + found.start() for found in re.finditer("/", rest))]
+        if any(regex.match(metadata.path[:end]) for end in ends for regex in wanted):
+            # A name whose beginning the pattern spells out is meant, whatever follows.
+            yield _input_file(metadata), rest if spelled_out.endswith("/") else rest.partition("/")[2]
+
+
+def _metadata(patterns: list[str]) -> Iterable[FileMetadata]:
+    for result in FileSystems.match(patterns):
+        # Object stores mark empty folders by objects whose names end with a slash.
+        yield from (metadata for metadata in result.metadata_list if not metadata.path.endswith("/"))
+
+
+def _is_file(path: str) -> bool:
+    return not _is_folder(path) and bool(FileSystems.exists(path))
+
+
+def _is_folder(path: str) -> bool:
+    return FileSystems.get_scheme(path) is None and os.path.isdir(path)
+
+
+def _any_character(path: str) -> str:
+    """Beam's globs cannot quote: `?` stands for a glob character that is meant as it is, and the caller compares."""
+    return _GLOB.sub("?", path)
+
+
+def _is_hidden(name: str) -> bool:
+    *folders, file = name.split("/")
+    return file.startswith((".", "_")) or any(
+        folder.startswith(".") or (folder.startswith("_") and "=" not in folder) for folder in folders
+    )
+
+
+def _input_file(metadata: FileMetadata) -> InputFile:
+    return InputFile(metadata.path, metadata.size_in_bytes, metadata.last_updated_in_seconds or None)

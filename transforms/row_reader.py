@@ -1,0 +1,278 @@
+"""One record read into a row: columns in all their spellings, and from the trace what the record does not give."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from beamjudge.schemas.columns import (
+    BadType,
+    read_context,
+    read_expected_context,
+    read_guidelines,
+    read_id,
+    read_references,
+    read_strings,
+    type_name,
+)
+from beamjudge.schemas.json_text import decode_container
+from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.paths import column_of, lookup
+from beamjudge.schemas.record import Reject, SourceRecord
+from beamjudge.schemas.requests import RequestForm, normalize_request
+from beamjudge.schemas.responses import ResponseForm, normalize_response
+from beamjudge.schemas.row import Document, Guidelines, Row, SliceValue, TokenUsage
+from beamjudge.schemas.run_config import INPUT_COLUMNS, RunConfig
+from beamjudge.schemas.timestamps import read_timestamp
+from beamjudge.schemas.traces import TraceError, TraceFacts, read_trace
+from beamjudge.schemas.usage import read_usage
+from beamjudge.transforms.reading.faults import raw_text
+from beamjudge.transforms.sample import is_sampled
+from beamjudge.transforms.slices import slice_values
+
+_LATENCY_COLUMNS = ("execution_duration_ms", "execution_time_ms", "latency_ms")
+_LONGEST_MS = 1e15
+_NO_FACTS = TraceFacts()
+_Read = TypeVar("_Read")
+
+
+class Rejected(Exception):
+    """A row that cannot be evaluated: a reject code and a one-line reason that repeats no text of the row."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(code, reason)
+        self.code = code
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class InputRules:
+    """What of a configuration decides how records are read. `paths` has the path of every input column."""
+
+    paths: dict[str, str]
+    slice_by: tuple[str, ...]
+    sample_rate: float
+    keep_extra: bool
+    store_text: bool
+
+    @classmethod
+    def of(cls, config: RunConfig) -> "InputRules":
+        paths = {column: config.columns.get(column, column) for column in INPUT_COLUMNS}
+        return cls(paths, tuple(config.slice_by), config.sample_rate, config.keep_extra, config.store_text == "full")
+
+
+class _Expectations(NamedTuple):
+    response: str | None
+    further: tuple[str, ...]
+    facts: tuple[str, ...] | None
+
+
+class RowReader:
+    """Reads the rows of one record. Every method may raise Rejected and nothing else."""
+
+    def __init__(self, record: SourceRecord, rules: InputRules) -> None:
+        self._record = record
+        self._data = record.data
+        self._rules = rules
+        self._notes: list[str] = []  # of the columns that all rows of the record share
+        self._trace_error: str | None = None
+
+    def field(self, column: str) -> Json:
+        """The logged value of an input column, wherever the record has it."""
+        path = self._rules.paths[column]
+        return self._data.get(path) if path == column else lookup(self._data, path)
+
+    @cached_property
+    def request_id(self) -> str:
+        """The logged id, or one that is made of the row's content and its position in the file."""
+        logged, notes = self._typed("request_id", read_id)
+        self._notes += notes
+        return content_id(self._record) if logged is None else logged
+
+    def row(
+        self, request_id: str, request: Json, response: Json, can_score: Callable[[Row], bool], *, in_batch: bool
+    ) -> Row:
+        """The row of one request and its response. In a batch the trace tells nothing of a single one of them."""
+        facts = self._facts
+        if in_batch:
+            facts = facts._replace(request=None, response=None, usage=None)
+        notes = [*self._record.notes]
+        asked = self._request(request, facts, notes)
+        answered = self._response(response, facts, notes)
+        context = self._retrieved
+        if context is None and facts.retrieved_context is not None:
+            context = facts.retrieved_context
+            notes += ("context_from_trace", *facts.notes)
+        # Read before the row is made, since reading them leaves notes.
+        expected, guidelines, wanted, timestamp = self._expectations, self._guidelines, self._wanted, self._timestamp
+        row = Row(
+            request_id=request_id,
+            timestamp=timestamp,
+            request=canonical_json(asked.canonical),
+            response=None if answered is None else canonical_json(answered.canonical),
+            request_text=asked.text,
+            history=asked.history,
+            response_text=None if answered is None else answered.text,
+            expected_response=expected.response,
+            expected_responses=expected.further,
+            expected_facts=expected.facts,
+            guidelines=guidelines,
+            retrieved_context=context,
+            expected_retrieved_context=wanted,
+            usage=self._usage(facts, answered, in_batch),
+            latency_seconds=self._latency(facts),
+            notes=tuple(dict.fromkeys((*notes, *self._notes))),
+            source_file=self._record.source_file,
+            source_position=self._record.source_position,
+            sampled=is_sampled(request_id, self._rules.sample_rate),
+            slices=self._slices if self._rules.slice_by else (),
+            extra=self._extra if self._rules.keep_extra else None,
+        )
+        if answered is None and not self._has_trace and not can_score(row):
+            raise Rejected("no_response", "neither a response nor a trace, and nothing selected can run without")
+        return row
+
+    @cached_property
+    def _has_trace(self) -> bool:
+        trace = self.field("trace")
+        return bool(trace.strip()) if isinstance(trace, str) else trace is not None
+
+    @cached_property
+    def _facts(self) -> TraceFacts:
+        """What the trace says; of a trace that cannot be read only the reason is kept, for rows that need it."""
+        if not self._has_trace:
+            return _NO_FACTS
+        try:
+            return read_trace(self.field("trace"))
+        except TraceError as error:
+            self._trace_error = str(error)
+            self._notes.append("trace_unreadable")
+            return _NO_FACTS
+
+    def _request(self, logged: Json, facts: TraceFacts, notes: list[str]) -> RequestForm:
+        if isinstance(logged, (bool, int, float)):
+            raise Rejected("bad_type:request", f"{type_name(logged)}, where a string or an object is expected")
+        form = normalize_request(logged)
+        if form is None:
+            self._need_trace("no request of its own")
+            form = normalize_request(facts.request)
+            if form is None:
+                raise Rejected("no_request", "no request with text, neither in the record nor in its trace")
+            notes.append("request_from_trace")
+        notes += form.notes
+        return form
+
+    def _response(self, logged: Json, facts: TraceFacts, notes: list[str]) -> ResponseForm | None:
+        form = normalize_response(logged)
+        if form is None:
+            self._need_trace("no response of its own")
+            form = normalize_response(facts.response)
+            if form is None:
+                return None
+            notes.append("response_from_trace")
+        notes += form.notes
+        return form
+
+    def _need_trace(self, why: str) -> None:
+        if self._trace_error is not None:
+            raise Rejected("bad_trace", f"{self._trace_error}, and the row has {why}")
+
+    def _typed(self, column: str, read: Callable[[Json], _Read]) -> _Read:
+        try:
+            return read(self.field(column))
+        except BadType as error:
+            raise Rejected(f"bad_type:{column}", str(error)) from error
+
+    @cached_property
+    def _expectations(self) -> _Expectations:
+        references = self._typed("expected_response", read_references)
+        facts = self._typed("expected_facts", read_strings)
+        self._notes += (*references.notes, *facts.notes)
+        if references.values and facts.values:
+            raise Rejected("both_expectations", "both expected_response and expected_facts; give one of them")
+        if references.values:
+            return _Expectations(references.values[0], references.values[1:], None)
+        return _Expectations(None, (), facts.values)
+
+    @cached_property
+    def _guidelines(self) -> Guidelines | None:
+        read = self._typed("guidelines", read_guidelines)
+        self._notes += read.notes
+        return read.guidelines
+
+    @cached_property
+    def _retrieved(self) -> tuple[Document, ...] | None:
+        read = self._typed("retrieved_context", read_context)
+        self._notes += read.notes
+        return read.documents
+
+    @cached_property
+    def _wanted(self) -> tuple[Document, ...] | None:
+        read = self._typed("expected_retrieved_context", read_expected_context)
+        self._notes += read.notes
+        return read.documents
+
+    @cached_property
+    def _timestamp(self) -> int | None:
+        logged = self.field("timestamp")
+        if logged is None or logged == "":
+            return None
+        timestamp = read_timestamp(logged)
+        if timestamp is None:
+            self._notes.append("bad_timestamp")
+        return timestamp
+
+    def _usage(self, facts: TraceFacts, answered: ResponseForm | None, in_batch: bool) -> TokenUsage:
+        """The trace's counts, else the response's, else a `usage` column's (in a batch, that is all rows' sum)."""
+        usage = facts.usage or (answered.usage if answered is not None else None)
+        if usage is None and not in_batch:
+            logged = self._data.get("usage")
+            decoded = decode_container(logged) if isinstance(logged, str) else None
+            usage = read_usage(decoded.value if decoded else logged)
+        return usage or TokenUsage()
+
+    def _latency(self, facts: TraceFacts) -> float | None:
+        if facts.latency_seconds is not None:
+            return facts.latency_seconds
+        for column in _LATENCY_COLUMNS:
+            if (milliseconds := _number(self._data.get(column))) is not None:
+                return milliseconds / 1000
+        return None
+
+    @cached_property
+    def _slices(self) -> tuple[SliceValue, ...]:
+        return slice_values(self._data, self._rules.slice_by)
+
+    @cached_property
+    def _raw(self) -> str:
+        """The record as rejects show it; all rejects of a batch share it."""
+        return raw_text(canonical_json(self._data))
+
+    def reject(self, rejected: Rejected, request_id: str | None) -> Reject:
+        raw = self._raw if self._rules.store_text else None
+        source = self._record
+        return Reject(source.source_file, source.source_position, rejected.code, rejected.reason, raw, request_id)
+
+    @cached_property
+    def _extra(self) -> str:
+        taken = {column_of(self._data, path) for path in self._rules.paths.values()}
+        return canonical_json({column: value for column, value in self._data.items() if column not in taken})
+
+
+def content_id(record: SourceRecord) -> str:
+    """The id of a row without one: 32 hex digits over its content and its position in the file, never the path."""
+    content = canonical_json([record.data, record.source_position])
+    return hashlib.blake2b(content.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def _number(value: Json) -> float | None:
+    """A duration in milliseconds, also as text; null for anything else, and for what no clock measures."""
+    if isinstance(value, str) and len(value) < 40:
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _LONGEST_MS:
+        return float(value)
+    return None

@@ -1,0 +1,17 @@
+"""Which rows the judges see: a random sample by id, the same on every worker and in every run."""
+
+import hashlib
+
+BUCKETS = 65_536
+_SALT = b"beamjudge.sample"
+
+
+def sample_bucket(request_id: str) -> int:
+    """The bucket of a row, 0 to 65,535: a salted hash of its id, so that equal ids share their fate."""
+    digest = hashlib.blake2b(request_id.encode("utf-8", "surrogatepass"), digest_size=2, salt=_SALT).digest()
+    return int.from_bytes(digest, "big")
+
+
+def is_sampled(request_id: str, sample_rate: float) -> bool:
+    """Whether the row's bucket falls below `sample_rate`, in (0, 1]."""
+    return sample_bucket(request_id) < sample_rate * BUCKETS
