@@ -18,9 +18,9 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions 
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner  # noqa: E402
 
 from beamjudge.pipelines import evaluate, output_folder, report  # noqa: E402
+from beamjudge.pipelines.interrupt import interruptible  # noqa: E402
 from beamjudge.transforms.aggregation.observe import run_metric_specs  # noqa: E402
 from beamjudge.transforms.attempt import Attempt, end_attempt  # noqa: E402
-from beamjudge.transforms.judging.client import fail_all  # noqa: E402
 from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key  # noqa: E402
 from beamjudge.transforms.output_files import join  # noqa: E402
 from beamjudge.transforms.plan import RunPlan, plan_run  # noqa: E402
@@ -58,9 +58,9 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     if not started.quiet:
         _say_what_starts(started, len(files))
     try:
-        _run(started, plan, files, attempt, options)
+        with interruptible():
+            _run(started, plan, files, attempt, options)
     except KeyboardInterrupt:
-        fail_all("interrupted")
         end_attempt(started.config.output, attempt, "interrupted")
         raise
     except Exception as error:

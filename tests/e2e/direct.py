@@ -40,7 +40,11 @@ def differences(actual, told):
     return {
         column: (actual[column], value)
         for column, value in told.items()
-        if (actual[column] is not None if value is None else actual[column] != pytest.approx(value, rel=1e-12, abs=1e-12))
+        if (
+            actual[column] is not None
+            if value is None
+            else actual[column] != pytest.approx(value, rel=1e-12, abs=1e-12)
+        )
     }
 
 

@@ -163,7 +163,7 @@ def test_duckdb_reads_what_is_written(tmp_path):
 
 def test_without_text_and_rationales_nothing_of_the_log_is_written(tmp_path):
     secret = "Zanzibar"
-    rows = [{"request": f"Is {secret} far?", "response": f"{secret} is far.", "retrieved_context": [f"{secret} is near."],
+    rows = [{"request": f"Is {secret} far?", "response": f"{secret} is far.", "retrieved_context": [f"{secret}."],
              "expected_response": secret, "extra_column": secret}, {"response": secret}]  # fmt: skip
     flags = ("--store_text", "none", "--store_rationales", "off", "--max_reject_rate", "1", "--keep_extra")
     assert evaluate(write_log(tmp_path / "log.jsonl", rows), tmp_path / "out", *flags) == 0
@@ -174,7 +174,21 @@ def test_without_text_and_rationales_nothing_of_the_log_is_written(tmp_path):
 
 def test_sampling_keeps_deterministic_metrics_and_counts_the_rest(tmp_path):
     log = write_log(tmp_path / "log.jsonl", log_rows(200))
-    assert evaluate(log, tmp_path / "out", "--judges", "safety", "--sample_rate", "0.25", "--metrics", "length", "--max_reject_rate", "1") == 0
+    assert (
+        evaluate(
+            log,
+            tmp_path / "out",
+            "--judges",
+            "safety",
+            "--sample_rate",
+            "0.25",
+            "--metrics",
+            "length",
+            "--max_reject_rate",
+            "1",
+        )
+        == 0
+    )
     rows, metrics = read_rows(tmp_path / "out"), read_metrics(tmp_path / "out")
     sampled = sum(row["sampled"] for row in rows)
     assert 20 <= sampled <= 85  # 50 expected, standard deviation 6

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from beamjudge.pipelines.evaluate import plan_rows_schema
 from beamjudge.pipelines.flags import FLAGS
 from beamjudge.schemas.judges import BUILT_IN_JUDGES
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.record import NOTE_CODES, REJECT_CODES
 from beamjudge.schemas.run_config import Endpoint, Gates, JudgeSettings, Price, RunConfig
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, REJECTS_SCHEMA
+from beamjudge.transforms.aggregation.observe import run_metric_specs
+from beamjudge.transforms.plan import RunPlan, plan_run
 
 ROOT = Path(__file__).parents[2]
 OUTPUTS = (ROOT / "docs" / "outputs.md").read_text(encoding="utf-8")
@@ -28,6 +31,33 @@ def listed_codes(marker: str) -> list[str]:
 
 def section(title: str) -> str:
     return OUTPUTS.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def described_names(title: str) -> list[re.Pattern[str]]:
+    """Patterns of the names in a section: `{a,b}` are alternatives, `<name>` stands for one part, `...` for several."""
+    patterns = []
+    for name in re.findall(r"`([^`]+)`", section(title)):
+        pattern = re.escape(name).replace(r"\.\.\.", ".+")
+        pattern = re.sub(r"<\w+>", "[^/]+", pattern)
+        pattern = re.sub(r"\\{([^}]*)\\}", lambda found: f"({found[1].replace(',', '|')})", pattern)
+        patterns.append(re.compile(pattern))
+    return patterns
+
+
+def example_plan() -> RunPlan:
+    return plan_run(RunConfig.model_validate({**yaml.safe_load(EXAMPLE_CONFIG), "keep_extra": True}))
+
+
+def test_every_rows_column_is_described() -> None:
+    patterns = described_names("rows")
+    columns = plan_rows_schema(example_plan()).names
+    assert [name for name in columns if not any(pattern.fullmatch(name) for pattern in patterns)] == []
+
+
+def test_every_metric_is_described() -> None:
+    patterns = described_names("metrics")
+    names = [name for spec in run_metric_specs(example_plan()) for name, _ in spec.names]
+    assert [name for name in names if not any(pattern.fullmatch(name) for pattern in patterns)] == []
 
 
 def test_reject_codes_are_listed_exactly() -> None:

@@ -16,7 +16,7 @@ from beamjudge.transforms.reading.streams import open_file
 
 _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 512
-# Column chunks are read through buffers of this size and not whole: a row group may be larger than memory.
+# Column chunks are read through buffers of this size, and not ahead as a whole: a row group may be larger than memory.
 _BUFFER_BYTES = 1 << 20
 
 
@@ -55,7 +55,7 @@ def read_parquet(part: FileRange, columns: Mapping[str, str]) -> Iterator[Source
 
 def _open(source: BinaryIO) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(source, buffer_size=_BUFFER_BYTES)
+        return pq.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableFile("not_parquet", one_line(error)) from error
 

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import random
 from pathlib import Path
 
@@ -83,6 +84,17 @@ def test_a_stream_that_breaks_keeps_the_rows_before(tmp_path: Path, read_file, c
     assert 1000 < len(read.records) < 30_000
     first = [f'{{"a": "{row["a"]}"}}' for row in read.rows[:1000]]
     assert first == lines.decode().split("\n")[:1000]
+
+
+def test_an_array_whose_stream_breaks_keeps_the_elements_before(tmp_path: Path, read_file) -> None:
+    rows = [{"a": line} for line in noisy_lines().decode().splitlines()[:5000]]
+    data = gzip.compress(json.dumps(rows, indent=1).encode())
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(data[: len(data) // 2])
+    read = read_file(path)
+    assert read.codes == [("bad_compression", None)]
+    assert read.rows == rows[: len(read.rows)]
+    assert len(read.rows) > 1000
 
 
 @pytest.mark.parametrize("data", [gzip.compress(LINES)[:-5], gzip.compress(LINES) + b"trailing"])

@@ -24,7 +24,7 @@ _NUMBERS = dict(
 _NUMBER = rf"(?:\d[\d,]*|{'|'.join(_NUMBERS)})"
 _UNIT = r"(?P<unit>words?|sentences?|characters?|letters?|paragraphs?|lines?|bullet points?|bullets|items|questions?)"
 _WRITTEN = (
-    r"(?:be |use |have |has |contain |containing |consist of |with |keep (?:it |the response |the answer )?|stay |written |"
+    r"(?:be |use |have |has |contain |containing |consist of |with |keep (?:it |the (?:response|answer) )?|stay |written |"
     r"write |answer |respond |in )*"
 )
 _QUOTED = r"(?:'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|`[^`]*`)"
