@@ -37,8 +37,7 @@ setup(
         "pydantic>=2.7",
         "PyYAML>=6",
         "rich>=13",
-        "sacrebleu>=2.4",
-        "rouge-score>=0.1.2",
+        "regex>=2024.4.16",
         "numpy>=1.26",
         "scipy>=1.11",
         "zstandard>=0.22",
@@ -48,6 +47,8 @@ setup(
         "aws": ["apache-beam[aws]>=2.76"],
         "dev": [
             "pytest>=8",
+            "sacrebleu>=2.4",
+            "rouge-score>=0.1.2",
             "hypothesis>=6",
             "ruff",
             "mypy",

@@ -24,13 +24,14 @@ from beamjudge.transforms.output_files import join
 from beamjudge.transforms.plan import RunPlan
 from beamjudge.transforms.progress import PROGRESS
 from beamjudge.transforms.read_logs import ReadLogs
+from beamjudge.transforms.row_reader import text_columns
 from beamjudge.transforms.write import WriteTable
 
 
 def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt, reshuffle: bool) -> None:
     """Put the whole run on `root`: read, evaluate, write every table, and `run.json` last."""
     output = plan.config.output
-    logs = root | "ReadLogs" >> ReadLogs(files, plan.config.max_record_mb, reshuffle)
+    logs = root | "ReadLogs" >> ReadLogs(files, plan.config.max_record_mb, text_columns(plan.config), reshuffle)
     evaluated = logs.records | "Evaluate" >> Evaluate(plan)
     rejects = (logs.rejects, evaluated.rejects) | "AllRejects" >> beam.Flatten()
 
@@ -54,6 +55,7 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
         logs.rejects | "CountRejects" >> beam.FlatMap(_reject_counts).with_output_types(tuple[str, int]),
     ) | "AllCounts" >> beam.Flatten()
     records = logs.stats | "RecordsByFile" >> beam.Map(_records_of_file).with_output_types(tuple[str, int])
+    bad_files = logs.stats | "BadFiles" >> beam.FlatMap(_bad_file).with_output_types(tuple[str, int])
     totals = evaluated.states | "RunTotals" >> beam.FlatMap(_run_totals).with_output_types(RunTotals)
     _ = (
         root
@@ -63,6 +65,7 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
             FinishRun(plan, files, attempt),
             beam.pvalue.AsDict(counts | "SumCounts" >> beam.CombinePerKey(sum)),
             beam.pvalue.AsDict(records | "SumRecords" >> beam.CombinePerKey(sum)),
+            beam.pvalue.AsDict(bad_files | "SumBadFiles" >> beam.CombinePerKey(sum)),
             beam.pvalue.AsList(totals),
             beam.pvalue.AsList(evaluated.metrics),
             *(beam.pvalue.AsList(table) for table in tables),
@@ -94,7 +97,6 @@ class _RowRecords(beam.DoFn):
 def _record_counts(stats: FileStats) -> Iterator[tuple[str, int]]:
     yield "records_read", stats.records
     yield "blank", stats.blank
-    yield "bad_files", stats.bad_files
 
 
 def _reject_counts(reject: Reject) -> Iterator[tuple[str, int]]:
@@ -108,6 +110,12 @@ def _records_of_file(stats: FileStats) -> tuple[str, int]:
 
 def _state_records(element: tuple[str, SliceState], run_id: str) -> Iterator[dict[str, Any]]:
     yield from state_records(run_id, *element)
+
+
+def _bad_file(stats: FileStats) -> Iterator[tuple[str, int]]:
+    # By file, since a file that vanishes while it is read fails once for each of its ranges.
+    if stats.bad_files:
+        yield stats.source_file, stats.bad_files
 
 
 def _run_totals(element: tuple[str, SliceState]) -> Iterator[RunTotals]:

@@ -18,6 +18,9 @@ from beamjudge.transforms.output_files import join
 from beamjudge.transforms.progress import PROGRESS
 
 _REFRESH_SECONDS = 0.25
+_FILE_WIDTH = 200
+# Metrics that the tables hold under two names are printed once.
+_SECOND_NAMES = ("safety/rating/average", "chunk_relevance_precision/average")
 
 
 @contextlib.contextmanager
@@ -78,23 +81,21 @@ def progress(total_bytes: int, hidden: bool) -> Iterator[None]:
 
 def print_report(output: str, run: dict[str, Any]) -> None:
     """The overall numbers of a finished run, what was rejected, the gates, and where the files are."""
-    console = Console()
-    counts = run["counts"]
+    console, counts = _console(), run["counts"]
+    metrics = [metric for metric in _overall_metrics(output) if not metric["metric"].endswith(_SECOND_NAMES)]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, justify in (("metric", "left"), ("value", "right"), ("interval", "right"), ("scored", "right"),
-                          ("n/a", "right"), ("errors", "right")):  # fmt: skip
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for metric in _overall_metrics(output):
-        table.add_row(
-            metric["metric"],
-            _number(metric["value"]),
-            "" if metric["ci_low"] is None else f"{_number(metric['ci_low'])} to {_number(metric['ci_high'])}",
-            f"{metric['n_scored']:,}",
-            f"{metric['n_not_applicable'] + metric['n_not_sampled']:,}",
-            f"{metric['n_error']:,}",
-        )
-    wide = Console(width=max(console.width, 120)) if not console.is_terminal else console
-    wide.print(table)
+    table.add_column("metric", no_wrap=True)
+    for name in ("value", "interval", "scored", "n/a", "errors"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for metric in metrics:
+        if metric["n_scored"] or metric["n_error"]:
+            table.add_row(*_cells(metric))
+    console.print(table)
+    silent = [
+        metric["metric"].rpartition("/")[0] for metric in metrics if not (metric["n_scored"] or metric["n_error"])
+    ]
+    if silent and counts["rows"]:
+        console.print(printable(f"No row has what these need: {', '.join(dict.fromkeys(silent))}"))
     rejects = ", ".join(f"{count} {code}" for code, count in run["rejects"].items())
     console.print(
         f"\n{counts['rows']:,} rows, {counts['rejects']:,} rejects{f' ({rejects})' if rejects else ''}", highlight=False
@@ -119,7 +120,33 @@ def _overall_metrics(output: str) -> list[dict[str, Any]]:
     for path in paths:
         with FileSystems.open(path) as stream:
             found.extend(row for row in pq.read_table(stream).to_pylist() if row["slice"] == "overall")
-    return sorted(found, key=lambda row: row["metric"])
+    return sorted(found, key=_rank)
+
+
+def _rank(metric: dict[str, Any]) -> tuple[int, str]:
+    """The verdict on the whole first, then judges, then what is measured by rule."""
+    kinds = ("overall_assessment", "llm_judged", "ground_truth", "agent", "text")
+    name = metric["metric"]
+    return next((rank for rank, kind in enumerate(kinds) if kind in name.split("/")[:2]), len(kinds)), name
+
+
+def _cells(metric: dict[str, Any]) -> tuple[Text | str, ...]:
+    """The row of the printed table: rows that were not sampled count with those that are not applicable."""
+    interval = "" if metric["ci_low"] is None else f"{_number(metric['ci_low'])} to {_number(metric['ci_high'])}"
+    others = metric["n_not_applicable"] + metric["n_not_sampled"]
+    counts = (f"{count:,}" for count in (metric["n_scored"], others, metric["n_error"]))
+    return printable(metric["metric"]), _number(metric["value"]), interval, *counts
+
+
+def _console() -> Console:
+    """Standard output; where it is no terminal nothing may be cut, since somebody keeps it."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_FILE_WIDTH)
+
+
+def printable(text: str) -> Text:
+    """Text from a log, for a terminal: neither markup nor control characters of it have an effect."""
+    return Text("".join(character if character.isprintable() else "\ufffd" for character in text))
 
 
 def _number(value: float | None) -> str:

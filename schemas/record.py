@@ -32,6 +32,7 @@ NOTE_CODES: dict[str, str] = {
     "id_to_string": "a number or boolean as request_id became its string",
     "non_finite_to_null": "NaN or Infinity was read as null",
     "number_to_string": "a number too large for a double was kept as a string",
+    "binary_to_null": "a binary value that is no text, in a column that is no input column, was read as null",
     "surrogates_replaced": "unpaired surrogates were replaced by U+FFFD",
     "bad_timestamp": "the timestamp could not be read and is null",
     "parsed_json_string": "a string that is a full provider envelope was parsed as JSON",
@@ -92,13 +93,15 @@ class SourceRecord:
     """One logged record as it was read: JSON values only.
 
     `source_position` is the byte offset of the line in the uncompressed stream, `row_group:row` for Parquet, or the
-    index of the element for a file that is one JSON array.
+    index of the element for a file that is one JSON array. `from_path` names the columns of `data` that come from
+    `key=value` folders of the path.
     """
 
     source_file: str
     source_position: str
     data: dict[str, Json]
     notes: tuple[str, ...] = ()
+    from_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

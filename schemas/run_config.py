@@ -179,8 +179,8 @@ class RunConfig(_Model):
             needs = next(spec.needs for spec in BUILT_IN_JUDGES if spec.name == judge)
             if settings.protocol is Protocol.MINICHECK and not {Need.RESPONSE, Need.CONTEXT} <= needs:
                 raise ValueError(
-                    f"judge_settings.{judge}.protocol: minicheck compares a response with a context, which {judge} does "
-                    "not do; expected structured or yes_no"
+                    f"judge_settings.{judge}.protocol: minicheck compares a response with a context, which "
+                    f"{judge} does not do; expected structured or yes_no"
                 )
             if settings.endpoint not in self.endpoints:
                 raise ValueError(

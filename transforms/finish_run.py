@@ -41,6 +41,7 @@ class FinishRun(beam.DoFn):
         element: None,
         counts: Mapping[str, int],
         records: Mapping[str, int],
+        bad_files: Mapping[str, int],
         totals: Sequence[RunTotals],
         metrics: Sequence[MetricRow],
         *tables: Sequence[str],
@@ -49,7 +50,11 @@ class FinishRun(beam.DoFn):
         total = totals[0] if totals else RunTotals(0, {})
         write_json(join(output, "metrics.json"), metrics_summary(self._plan.config.run_id, metrics))
         write_file(join(output, "inputs.parquet"), _inputs_table(self._files, records))
-        all_counts = {**counts, "duplicate_request_ids": total.duplicate_request_ids}
+        all_counts = {
+            **counts,
+            "bad_files": len(bad_files),
+            "duplicate_request_ids": total.duplicate_request_ids,
+        }
         run = run_record(self._plan, self._attempt, now(), all_counts, total.spend, metrics)
         end_attempt(output, self._attempt, run["status"])
         path = join(output, "run.json")

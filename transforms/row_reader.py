@@ -62,6 +62,12 @@ class InputRules:
         return cls(paths, tuple(config.slice_by), config.sample_rate, config.keep_extra, config.store_text == "full")
 
 
+def text_columns(config: RunConfig) -> frozenset[str]:
+    """The columns of the log that are read as text: a row with something else in them is lost."""
+    paths = InputRules.of(config).paths.values()
+    return frozenset((*paths, *(path.partition(".")[0] for path in paths)))
+
+
 class _Expectations(NamedTuple):
     response: str | None
     further: tuple[str, ...]
@@ -262,7 +268,8 @@ class RowReader:
 
 def content_id(record: SourceRecord) -> str:
     """The id of a row without one: 32 hex digits over its content and its position in the file, never the path."""
-    content = canonical_json([record.data, record.source_position])
+    data = {name: value for name, value in record.data.items() if name not in record.from_path}
+    content = canonical_json([data, record.source_position])
     return hashlib.blake2b(content.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 

@@ -15,7 +15,7 @@ from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.plan import RunPlan
 
 _COUNTS = ("records_read", "blank", "expanded", "grouped", "rows", "rejects", "bad_files", "duplicate_request_ids")
-_PACKAGES = ("apache-beam", "pyarrow", "openai", "sacrebleu", "rouge-score")
+_PACKAGES = ("apache-beam", "pyarrow", "openai")
 _EXIT_CODES = {"done": 0, "gate_failed": 3, "stopped": 4}
 
 

@@ -101,10 +101,10 @@ def test_variables_are_filled_in_but_never_in_headers(tmp_path, monkeypatch):
     monkeypatch.setenv("TOKEN", "very-secret")
     path = write(
         tmp_path,
-        "input: a\noutput: b\nendpoints: {default: {model: m, base_url: 'http://${HOST}/v1', headers: {x: '${TOKEN}'}}}",
+        "input: a\noutput: b\nendpoints: {default: {model: m, base_url: 'http://${HOST}/', headers: {x: '${TOKEN}'}}}",
     )
     endpoint = configure("--config", path).config.endpoints["default"]
-    assert endpoint.base_url == "http://llm.example/v1"
+    assert endpoint.base_url == "http://llm.example/"
     assert endpoint.headers == {"x": "${TOKEN}"}
 
 

@@ -60,10 +60,11 @@ def test_names_and_order_are_the_documented_ones():
     named, everywhere = "response/llm_judged/guideline_adherence", "response/llm_judged/global_guideline_adherence"
     assert rows_schema(CONFIG, judges, COLUMNS, ["english"]).names == [
         "request_id", "timestamp", "request", "response", "request_text", "response_text", "expected_response",
-        "expected_responses", "expected_facts", "guidelines", "retrieved_context", "expected_retrieved_context", "notes",
-        "source_file", "source_position", "sampled", "slice/model",
+        "expected_responses", "expected_facts", "guidelines", "retrieved_context", "expected_retrieved_context",
+        "notes", "source_file", "source_position", "sampled", "slice/model",
         f"{safety}/rating", f"{safety}/rationale", f"{safety}/error_message", f"{safety}/score",
-        f"{chunks}/ratings", f"{chunks}/rationales", f"{chunks}/error_messages", f"{chunks}/scores", f"{chunks}/precision",
+        f"{chunks}/ratings", f"{chunks}/rationales", f"{chunks}/error_messages", f"{chunks}/scores",
+        f"{chunks}/precision",
         f"{named}/rating", f"{named}/rationale", f"{named}/error_message", f"{named}/score", f"{named}/named",
         f"{everywhere}/rating", f"{everywhere}/rationale", f"{everywhere}/error_message", f"{everywhere}/score",
         f"{everywhere}/english/rating", f"{everywhere}/english/rationale", f"{everywhere}/english/error_message",
@@ -109,7 +110,7 @@ def test_named_guidelines():
     verdicts = (("tone", Verdict.scored("yes", "kind")), ("format", Verdict.failed("empty reply")))
     read = cells(
         {"guideline_adherence": Assessment(Verdict.failed("one failed"), named=verdicts),
-         "global_guideline_adherence": Assessment(Verdict.scored("yes", "ok"), named=(("tone", Verdict.scored("yes", "kind")),))},
+         "global_guideline_adherence": Assessment(Verdict.scored("yes", "ok"), named=verdicts[:1])},
         guideline_names=["tone", "other"],
     )  # fmt: skip
     assert read["response/llm_judged/guideline_adherence/named"] == [
@@ -124,8 +125,9 @@ def test_text_and_rationales_are_written_only_where_they_are_stored():
     config = CONFIG.model_copy(update={"store_text": "none", "store_rationales": "off", "keep_extra": True})
     row = dataclasses.replace(ROW, response="r", response_text="r", extra='{"a":1}')
     read = cells({"safety": Assessment(Verdict.scored("no", "bad words"))}, config, row=row)
-    hidden = ("request", "response", "request_text", "response_text", "expected_response", "expected_responses", "guidelines",
-              "extra", "response/llm_judged/safety/rationale", "response/overall_assessment/rationale")  # fmt: skip
+    hidden = ("request", "response", "request_text", "response_text", "expected_response", "expected_responses",
+              "guidelines", "extra", "response/llm_judged/safety/rationale",
+              "response/overall_assessment/rationale")  # fmt: skip
     assert [read[name] for name in hidden] == [None] * len(hidden)
     assert read["retrieved_context"][0] == {"doc_uri": "d1", "content": None}
     assert read["response/llm_judged/safety/rating"] == "no"

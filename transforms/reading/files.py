@@ -52,14 +52,14 @@ def _match(pattern: str) -> list[InputFile]:
         listed = list(_list(pattern))
     except Exception as error:  # each cloud's client raises its own kinds
         raise UsageError(
-            f"input {given!r} cannot be listed ({one_line(error)}); expected a path, folder or glob that can be read: "
+            f"--input: {given!r} cannot be listed ({one_line(error)}); expected a path, folder or glob: "
             "check the path, the access rights, and for gs:// or s3:// the extra (beamjudge[gcp], beamjudge[aws])"
         ) from error
     visible = [file for file, name in listed if not _is_hidden(name)]
     if not visible:
         what = f"matches only {len(listed)} hidden file(s)" if listed else "matches no file"
         raise UsageError(
-            f"input {given!r} {what}; expected a file, a folder or a glob of JSONL or Parquet files: check the path, "
+            f"--input: {given!r} {what}; expected a file, folder or glob of JSONL or Parquet files: check the path, "
             "and quote a glob so that the shell leaves it alone"
         )
     return visible

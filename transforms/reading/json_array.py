@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from beamjudge.schemas.record import Reject, SourceRecord
 from beamjudge.transforms.reading.detect import Encoding
@@ -40,10 +40,8 @@ def take_array(chunks: Iterator[bytes], encoding: Encoding) -> tuple[bytes, str 
     )
 
 
-def read_array(
-    path: str, text: str, columns: Mapping[str, str], max_record_bytes: int
-) -> Iterator[SourceRecord | Reject]:
-    """The elements of the array, with `columns` where they have none of that name; the position is the index.
+def read_array(path: str, text: str, max_record_bytes: int) -> Iterator[SourceRecord | Reject]:
+    """The elements of the array; the position is the index.
 
     An element that cannot be read is one reject. Where the array itself breaks off, one reject has the rest.
     """
@@ -55,7 +53,7 @@ def read_array(
             if len(raw) > max_record_bytes:
                 raise BadRecord("too_long", f"{len(raw):,} bytes; at most {max_record_bytes:,}")
             data, notes = parse_record(_strict(raw))
-            yield SourceRecord(path, str(index), {**columns, **data} if columns else data, notes)
+            yield SourceRecord(path, str(index), data, notes)
         except BadRecord as error:
             yield Reject(path, str(index), error.code, error.reason, raw_text(raw))
 

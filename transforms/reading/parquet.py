@@ -1,7 +1,7 @@
 """Parquet files by row groups: planning, and rows as records in small batches."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import Any, BinaryIO
 
@@ -37,8 +37,8 @@ def plan_parquet(file: InputFile, split_bytes: int) -> Iterator[FileRange]:
         yield FileRange(file.path, start, metadata.num_row_groups, file.size, "parquet")
 
 
-def read_parquet(part: FileRange, columns: Mapping[str, str]) -> Iterator[SourceRecord | Reject]:
-    """The rows of the range's row groups, with `columns` where they have none of that name; position `group:row`.
+def read_parquet(part: FileRange, text_columns: Collection[str]) -> Iterator[SourceRecord | Reject]:
+    """The rows of the range's row groups; position `group:row`.
 
     Raises UnreadableFile where a row group cannot be read, after giving the rows before.
     """
@@ -48,7 +48,7 @@ def read_parquet(part: FileRange, columns: Mapping[str, str]) -> Iterator[Source
         for group in range(part.start, stop):
             row = 0
             for batch in _batches(parquet, group):
-                yield from _records(part.path, f"{group}:", row, batch, columns)
+                yield from _records(part.path, f"{group}:", row, batch, text_columns)
                 row += batch.num_rows
             PROGRESS.add("bytes_read", _compressed_bytes(parquet.metadata.row_group(group)))
 
@@ -72,7 +72,7 @@ def _batches(parquet: pq.ParquetFile, group: int) -> Iterator[pa.RecordBatch]:
 
 
 def _records(
-    path: str, group: str, first_row: int, batch: pa.RecordBatch, columns: Mapping[str, str]
+    path: str, group: str, first_row: int, batch: pa.RecordBatch, text_columns: Collection[str]
 ) -> Iterator[SourceRecord | Reject]:
     names = batch.schema.names
     converter = ColumnConverter()
@@ -83,11 +83,11 @@ def _records(
     # A file may have rows and no columns at all.
     rows = zip(*values, strict=True) if values else iter([()] * batch.num_rows)
     for row_number, row_values in enumerate(rows, first_row):
-        data: dict[str, Any] = {**columns, **dict(zip(names, row_values, strict=True))}
+        data: dict[str, Any] = dict(zip(names, row_values, strict=True))
         notes: tuple[str, ...] = ()
         if converter.flawed:
             try:
-                data, notes = clean_row(data)
+                data, notes = clean_row(data, text_columns)
             except BadRecord as error:
                 raw = raw_text(json.dumps(data, ensure_ascii=False, default=_shown)[:RAW_BYTES])
                 yield Reject(path, f"{group}{row_number}", error.code, error.reason, raw)

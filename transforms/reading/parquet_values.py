@@ -18,7 +18,7 @@
 import json
 import math
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -35,7 +35,7 @@ _UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 class NotText(bytes):
-    """A binary value that is not UTF-8: it stands in its row until the row is rejected."""
+    """A binary value that is not UTF-8: it stands in its row until `clean_row`."""
 
 
 class ExactNumber(str):
@@ -57,14 +57,17 @@ class ColumnConverter:
         return list(array.to_pylist())
 
 
-def clean_row(row: dict[str, Any]) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """The row without flaws, and the note codes of what was simplified; raises BadRecord (invalid_utf8)."""
+def clean_row(row: dict[str, Any], text_columns: Collection[str]) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """The row without flaws, and the note codes of what was simplified.
+
+    Binary values that are no text become null, but raise BadRecord (invalid_utf8) in `text_columns`.
+    """
     notes: set[str] = set()
-    cleaned = {name: _clean(value, notes) for name, value in row.items()}
+    cleaned = {name: _clean(value, notes, name in text_columns) for name, value in row.items()}
     return cleaned, tuple(sorted(notes))
 
 
-def _clean(value: Any, notes: set[str]) -> Json:
+def _clean(value: Any, notes: set[str], must_be_text: bool) -> Json:
     if isinstance(value, float) and not math.isfinite(value):
         notes.add("non_finite_to_null")
         return None
@@ -72,11 +75,14 @@ def _clean(value: Any, notes: set[str]) -> Json:
         notes.add("number_to_string")
         return str(value)
     if isinstance(value, NotText):
-        raise BadRecord("invalid_utf8", "a binary value is not UTF-8")
+        if must_be_text:
+            raise BadRecord("invalid_utf8", "a binary value is not UTF-8")
+        notes.add("binary_to_null")
+        return None
     if isinstance(value, list):
-        return [_clean(item, notes) for item in value]
+        return [_clean(item, notes, must_be_text) for item in value]
     if isinstance(value, dict):
-        return {key: _clean(item, notes) for key, item in value.items()}
+        return {key: _clean(item, notes, must_be_text) for key, item in value.items()}
     return value  # type: ignore[no-any-return]
 
 

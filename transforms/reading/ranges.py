@@ -1,9 +1,11 @@
 """Plan a file into ranges, and read a range: records, rejects and counts. No fault of a file raises."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 
 from beamjudge.schemas.record import FileFault, FileRange, FileStats, InputFile, Reject, SourceRecord
+from beamjudge.schemas.run_config import INPUT_COLUMNS
 from beamjudge.transforms.reading.detect import (
     HEAD_BYTES,
     Encoding,
@@ -40,28 +42,36 @@ def plan_ranges(file: InputFile, split_bytes: int = SPLIT_BYTES) -> Iterator[Fil
         yield FileRange(file.path, 0, None, file.size, fault=error.fault)
 
 
-def read_range(part: FileRange, max_record_bytes: int) -> Iterator[SourceRecord | Reject | FileStats]:
+def read_range(
+    part: FileRange, max_record_bytes: int, text_columns: Collection[str] = INPUT_COLUMNS
+) -> Iterator[SourceRecord | Reject | FileStats]:
     """The records and rejects of a range, then its FileStats. Memory is bounded by the longest allowed line.
 
     Text that breaks off (a damaged compressed stream) gives the lines before and one reject without position. The
-    `key=value` folders of the path become columns of the rows that have none of that name.
+    `key=value` folders of the path become columns of the rows that have none of that name. A binary Parquet value that
+    is no text costs the row only in one of `text_columns`.
     """
     records = blank = 0
     fault: FileFault | None = part.fault
     if fault is None:
-        columns = partition_columns(part.path)
+        folders = partition_columns(part.path)
         try:
-            for item in _read_parquet_or_text(part, columns, max_record_bytes):
+            for item in _read_parquet_or_text(part, max_record_bytes, text_columns):
                 records += 1
                 if item is None:
                     blank += 1
                 else:
-                    yield item
+                    yield _with_folders(item, folders) if folders and isinstance(item, SourceRecord) else item
         except UnreadableFile as error:
             fault = error.fault
     if fault is not None:
         yield file_reject(part.path, fault)
     yield file_stats(part.path, records, blank, fault)
+
+
+def _with_folders(record: SourceRecord, folders: Mapping[str, str]) -> SourceRecord:
+    from_path = tuple(name for name in folders if name not in record.data)
+    return replace(record, data={**folders, **record.data}, from_path=from_path)
 
 
 def _plan_text(file: InputFile, head: bytes, split_bytes: int) -> Iterator[FileRange]:
@@ -81,28 +91,26 @@ def _plan_text(file: InputFile, head: bytes, split_bytes: int) -> Iterator[FileR
 
 
 def _read_parquet_or_text(
-    part: FileRange, columns: Mapping[str, str], max_record_bytes: int
+    part: FileRange, max_record_bytes: int, text_columns: Collection[str]
 ) -> Iterator[SourceRecord | Reject | None]:
     """Records and rejects; None is a blank line."""
     if part.format == "parquet":
-        yield from read_parquet(part, columns)
+        yield from read_parquet(part, text_columns)
     elif part.start or part.stop is not None:
         lines = range_lines(part.path, part.start, part.stop, max_record_bytes)
-        yield from _read_lines(part.path, lines, "utf-8", columns, max_record_bytes)
+        yield from _read_lines(part.path, lines, "utf-8", max_record_bytes)
     else:
-        yield from _read_whole_text(part, columns, max_record_bytes)
+        yield from _read_whole_text(part, max_record_bytes)
 
 
-def _read_whole_text(
-    part: FileRange, columns: Mapping[str, str], max_record_bytes: int
-) -> Iterator[SourceRecord | Reject | None]:
+def _read_whole_text(part: FileRange, max_record_bytes: int) -> Iterator[SourceRecord | Reject | None]:
     """A text of any encoding, compressed or not, as lines or as one JSON array."""
     chunks = read_chunks(part.path)
     if part.compression is not None:
         chunks = decompress(chunks, part.compression)
     stream = BreakableStream(chunks)
     last: list[SourceRecord | Reject | None] = []
-    for item in _read_stream(part, stream, columns, max_record_bytes):
+    for item in _read_stream(part, stream, max_record_bytes):
         yield from last
         last = [item]
     if stream.fault is None:
@@ -114,7 +122,7 @@ def _read_whole_text(
 
 
 def _read_stream(
-    part: FileRange, stream: Iterator[bytes], columns: Mapping[str, str], max_record_bytes: int
+    part: FileRange, stream: Iterator[bytes], max_record_bytes: int
 ) -> Iterator[SourceRecord | Reject | None]:
     head, stream = _peek(stream)
     if part.compression is not None:
@@ -123,11 +131,11 @@ def _read_stream(
     if begins_array(head, encoding):
         taken, text = take_array(stream, encoding)
         if text is not None:
-            yield from read_array(part.path, text, columns, max_record_bytes)
+            yield from read_array(part.path, text, max_record_bytes)
             return
         stream = chain([taken], stream)
     lines = split_lines(stream, max_record_bytes, encoding=encoding)
-    yield from _read_lines(part.path, lines, encoding, columns, max_record_bytes)
+    yield from _read_lines(part.path, lines, encoding, max_record_bytes)
 
 
 def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -141,7 +149,7 @@ def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
 
 
 def _read_lines(
-    path: str, lines: Iterator[Line], encoding: Encoding, columns: Mapping[str, str], max_record_bytes: int
+    path: str, lines: Iterator[Line], encoding: Encoding, max_record_bytes: int
 ) -> Iterator[SourceRecord | Reject | None]:
     for offset, line, size in lines:
         try:
@@ -156,7 +164,7 @@ def _read_lines(
             raw = line if encoding == "utf-8" else line.decode(encoding, "replace")
             yield Reject(path, str(offset), error.code, error.reason, raw_text(raw))
         else:
-            yield SourceRecord(path, str(offset), {**columns, **data} if columns else data, notes)
+            yield SourceRecord(path, str(offset), data, notes)
 
 
 def _decode(line: bytes, encoding: Encoding) -> tuple[str, bool]:

@@ -45,7 +45,7 @@ from beamjudge.transforms.judging.question import JudgeInputs, Question
         ("The response must contain 'foo' or not contain 'bar'.", "a bar", False),
         ("The response must start with 'Dear' and end with 'Regards'", "Dear Ann, hello. Regards", True),
         ("The response must start with 'Dear' and end with 'Regards'", "Hello Ann. Regards", False),
-        ("The first word must be 'Well'", "Well, no.", None),
+        ("The first word must be 'Well'", "Well, no.", True),
         ("The response must have the first and last words being 'well' and 'no'", "Well, no.", True),
         ("The response must be written in uppercase", "HELLO 1", True),
         ("Write in lowercase.", "Hello", False),

@@ -15,11 +15,28 @@ JUDGES = tuple(spec.name for spec in BUILT_IN_JUDGES)
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=60)
 PIECES = st.lists(
     st.sampled_from(
-        ["The response must ", "not ", "contain ", "'x'", '"', "“", " or ", " and ", "be in English", "12,000", "1:00:", "no ",
-         "kill ", "my neighbour", "I cannot help", "北京", "は", "\n", "- ", "```", "{", "½", "²", "٣", "İ", "ǆ", "'", "’s", "/", "?"]
+        [
+            *("The response must ", "not ", "contain ", "'x'", '"', "“", " or ", " and ", "be in English", "no ", "- "),
+            *(
+                "12,000",
+                "1:00:",
+                "kill ",
+                "my neighbour",
+                "I cannot help",
+                "北京",
+                "は",
+                "\n",
+                "```",
+                "{",
+                "½",
+                "²",
+                "٣",
+            ),
+            *("İ", "ǆ", "'", "’s", "/", "?"),
+        ]
     ),
     max_size=12,
-).map("".join)  # fmt: skip
+).map("".join)
 TEXTS = ANY_TEXT | PIECES
 TUPLES = st.lists(TEXTS, max_size=3).map(tuple)
 INPUTS = st.builds(
@@ -57,30 +74,21 @@ def test_a_response_is_supported_by_itself_and_agrees_with_itself(text: str) -> 
         assert answer(Question("correctness", inputs)).rating == "yes"
 
 
+# One judge each for the paths that a text can take; rules that went back over the text would take hours here.
+@pytest.mark.parametrize("judge", ["groundedness", "correctness", "guideline_adherence", "safety"])
 @pytest.mark.parametrize(
-    "unit",
-    [
-        " ",
-        "a",
-        "!",
-        "'",
-        "1,",
-        "[",
-        "kill people ",
-        "犬が",
-        "\n   ",
-        "\u0301",
-        "कि",
-        "a/b ",
-        "```\n",
-        "<a",
-        "a. ",
-        "\ud800",
-    ],
+    "unit", [" ", "!", "'", "1,", "kill people ", "犬が", "\n   ", "\u0301", "a/b ", "<a", "\ud800"]
 )
-def test_a_long_hostile_text_completes(unit: str) -> None:
+def test_a_long_hostile_text_completes(judge: str, unit: str) -> None:
     text = unit * (200_000 // len(unit))
     guidelines = ("Be " + text, "It must be JSON.", "Use at most 3 words.", "Use no tables.", "Do not use markdown.")
-    inputs = JudgeInputs(text, response=text, context=(text,), expected_responses=(text,), guidelines=guidelines)
-    for judge in JUDGES:
-        assert answer(Question(judge, inputs)).outcome is not Outcome.ERROR
+    inputs = JudgeInputs(
+        text, response=text, context=("A short one.",), expected_responses=(text,), guidelines=guidelines
+    )
+    assert answer(Question(judge, inputs)).outcome is not Outcome.ERROR
+
+
+def test_a_long_context_completes() -> None:
+    context = ("the quick brown fox " * 10_000,)
+    verdict = answer(Question("groundedness", JudgeInputs("?", response="The quick brown fox.", context=context)))
+    assert verdict.rating == "yes"

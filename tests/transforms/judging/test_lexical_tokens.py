@@ -46,9 +46,9 @@ def test_forms_of_a_word_share_a_stem(forms: list[str]) -> None:
     assert len({stem(form.rstrip("'")) for form in forms}) == 1
 
 
-@pytest.mark.parametrize(("one", "other"), [("sing", "sink"), ("bus", "business"), ("this", "thing"), ("new", "news")])
+@pytest.mark.parametrize(("one", "other"), [("sing", "sink"), ("bus", "business"), ("this", "thing")])
 def test_different_words_keep_different_stems(one: str, other: str) -> None:
-    assert (stem(one) == stem(other)) is (one == "new")
+    assert stem(one) != stem(other)
 
 
 def test_kinds_of_tokens() -> None:

@@ -87,7 +87,7 @@ def test_glob_characters_in_names_that_exist(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pattern", ["logs/none.jsonl", "logs/*.csv", "empty", "logs/_S*UCCESS/x"])
 def test_a_pattern_without_files_is_wrong_usage(logs: Path, pattern: str) -> None:
     (logs / "empty").mkdir()
-    with pytest.raises(UsageError, match="matches no file; expected a file, a folder or a glob") as caught:
+    with pytest.raises(UsageError, match="matches no file; expected a file, folder or glob") as caught:
         match_files([f"{logs}/logs/a.jsonl", f"{logs}/{pattern}"])
     assert f"{logs}/{pattern}" in str(caught.value)
     assert "\n" not in str(caught.value)

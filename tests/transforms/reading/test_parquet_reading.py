@@ -164,7 +164,7 @@ def test_text_columns_whose_bytes_are_no_text() -> None:
     values = converter.convert(broken)
     assert values[0] == "a"
     assert converter.flawed
-    assert clean_row({"text": values[0]}) == ({"text": "a"}, ())
+    assert clean_row({"text": values[0]}, ()) == ({"text": "a"}, ())
 
 
 def test_json_text_stays_text_and_partition_columns_come_in(tmp_path: Path, read_file) -> None:

@@ -14,6 +14,7 @@ from beamjudge.schemas.record import FileStats, InputFile, Reject, SourceRecord
 from beamjudge.transforms.progress import PROGRESS
 from beamjudge.transforms.read_logs import ReadLogs
 from beamjudge.transforms.reading.files import match_files
+from beamjudge.transforms.reading.ranges import plan_ranges, read_range
 
 
 def pipeline(*flags: str) -> beam.Pipeline:
@@ -51,7 +52,7 @@ def test_records_rejects_and_counts(logs: Path, reshuffle_rows: bool, flags: tup
     gone = InputFile(str(logs / "gone.jsonl"), 10, None)
     files = (*(file for file in files if "b.jsonl" not in file.path), *match_files([f"{logs}/b2*"]), gone)
     with pipeline(*flags) as root:
-        read = root | "ReadLogs" >> ReadLogs(files, 1.0, reshuffle_rows)
+        read = root | "ReadLogs" >> ReadLogs(files, 1.0, reshuffle_rows=reshuffle_rows)
         assert read.records.element_type is SourceRecord
         assert read.rejects.element_type is Reject
         assert read.stats.element_type is FileStats
@@ -139,3 +140,23 @@ def test_progress_knows_its_names(fresh_progress) -> None:
     assert fresh_progress()["calls_done"] == 5
     with pytest.raises(KeyError):
         PROGRESS.add("calls", 1)
+
+
+def test_binary_that_is_no_text_costs_a_row_only_in_a_column_that_is_read(tmp_path):
+    table = pa.table({"request": pa.array([b"q", b"\xff", b"q"]), "embedding": pa.array([b"\xff\xfe", b"a", None])})
+    pq.write_table(table, tmp_path / "log.parquet")
+    (part,) = plan_ranges(match_files([str(tmp_path)])[0])
+    first, second, third, _ = read_range(part, 1000)
+    assert (first.data, first.notes) == ({"request": "q", "embedding": None}, ("binary_to_null",))
+    assert second.code == "invalid_utf8"
+    assert (third.data, third.notes) == ({"request": "q", "embedding": None}, ())
+
+
+def test_columns_from_the_path_are_told_apart_from_the_rows_own(tmp_path):
+    folder = tmp_path / "dt=2026-11-29" / "model=a"
+    folder.mkdir(parents=True)
+    (folder / "log.jsonl").write_text('{"request": "q", "model": "b"}\n')
+    (part,) = plan_ranges(match_files([str(tmp_path)])[0])
+    record, _ = read_range(part, 1000)
+    assert record.data == {"dt": "2026-11-29", "request": "q", "model": "b"}
+    assert record.from_path == ("dt",)

@@ -108,7 +108,7 @@ def _agrees(reference: str, response: _Response) -> tuple[float, str, bool]:
     if polarity is not None and said_polarity not in (None, polarity):
         return 0.0, f"the expected response is {quoted(reference)}, and the response says the opposite.", False
     if not expected.content:
-        same = polarity == said_polarity is not None or _squeezed(reference) == response.squeezed
+        same = polarity == said_polarity is not None or _same_text(reference, response)
         return float(same), f"the response {'agrees' if same else 'does not agree'} with {quoted(reference)}.", same
     share = response.evidence.coverage(expected.content)
     if len(expected.content) > _SHORT:
@@ -150,6 +150,12 @@ def _is_denied(expected: Words, given: Words) -> bool:
     return bool(places) and all(
         any(is_negation(token) for token in given.tokens[max(0, place - _DENIAL_REACH) : place]) for place in places
     )
+
+
+def _same_text(reference: str, response: _Response) -> bool:
+    """Whether two texts without content words are one: letter by letter, or sign by sign where there are no letters."""
+    squeezed = _squeezed(reference)
+    return squeezed == response.squeezed if squeezed else reference.strip() == response.text.strip()
 
 
 def _squeezed(text: str) -> str:

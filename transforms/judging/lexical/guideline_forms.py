@@ -24,8 +24,8 @@ _NUMBERS = dict(
 _NUMBER = rf"(?:\d[\d,]*|{'|'.join(_NUMBERS)})"
 _UNIT = r"(?P<unit>words?|sentences?|characters?|letters?|paragraphs?|lines?|bullet points?|bullets|items|questions?)"
 _WRITTEN = (
-    r"(?:be |use |have |has |contain |containing |consist of |with |keep (?:it |the (?:response|answer) )?|stay |written |"
-    r"write |answer |respond |in )*"
+    r"(?:be |use |have |has |contain |containing |consist of |with |keep (?:it |the (?:response|answer) )?|stay |"
+    r"written |write |answer |respond |in )*"
 )
 _QUOTED = r"(?:'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|`[^`]*`)"
 _QUOTED_LIST = rf"(?P<quoted>{_QUOTED}(?:(?:,? (?:and|or) |, ?){_QUOTED})*)"

@@ -184,11 +184,16 @@ def _bigrams(run: str) -> list[Token]:
     tokens = []
     for i in range(len(run)):
         if carries[i] and not (i and carries[i - 1]) and not (i + 1 < len(run) and carries[i + 1]):
-            tokens.append(Token(run[i], run[i], Kind.WORD))
+            tokens.append(_character_token(run[i], Kind.WORD))
         if i + 1 < len(run):
             is_word = keep_all or (carries[i] and carries[i + 1])
-            tokens.append(Token(run[i : i + 2], run[i : i + 2], Kind.WORD if is_word else Kind.FUNCTION))
+            tokens.append(_character_token(run[i : i + 2], Kind.WORD if is_word else Kind.FUNCTION))
     return tokens
+
+
+@lru_cache(maxsize=32_768)
+def _character_token(characters: str, kind: Kind) -> Token:
+    return Token(characters, characters, kind)
 
 
 def number_key(number: str) -> str:
