@@ -18,8 +18,10 @@ from beamjudge.transforms.aggregation.state import SliceState
 from beamjudge.transforms.aggregation.state_table import state_records
 from beamjudge.transforms.aggregation.summarize import duplicate_request_ids
 from beamjudge.transforms.attempt import Attempt
-from beamjudge.transforms.evaluate import Evaluate
+from beamjudge.transforms.evaluate import CanScore, Evaluate
 from beamjudge.transforms.finish_run import FinishRun, RunTotals
+from beamjudge.transforms.first_pass import FirstPass, needs_first_pass
+from beamjudge.transforms.normalize import Normalize
 from beamjudge.transforms.output_files import join
 from beamjudge.transforms.plan import RunPlan
 from beamjudge.transforms.progress import PROGRESS
@@ -30,24 +32,30 @@ from beamjudge.transforms.write import WriteTable
 
 def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt, reshuffle: bool) -> None:
     """Put the whole run on `root`: read, evaluate, write every table, and `run.json` last."""
-    output = plan.config.output
-    logs = root | "ReadLogs" >> ReadLogs(files, plan.config.max_record_mb, text_columns(plan.config), reshuffle)
-    evaluated = logs.records | "Evaluate" >> Evaluate(plan)
+    config = plan.config
+    columns = text_columns(config)
+    logs = root | "ReadLogs" >> ReadLogs(files, config.max_record_mb, columns, reshuffle)
+    first = None
+    if needs_first_pass(config):
+        ahead = root | "ReadLogsAhead" >> ReadLogs(files, config.max_record_mb, columns)
+        normal = ahead.records | "NormalizeAhead" >> Normalize(config, CanScore(plan))
+        first = normal.rows | "FirstPass" >> FirstPass(plan)
+    evaluated = logs.records | "Evaluate" >> Evaluate(plan, first)
     rejects = (logs.rejects, evaluated.rejects) | "AllRejects" >> beam.Flatten()
 
     tables = [
         evaluated.rows
         | "RowRecords" >> beam.ParDo(_RowRecords(plan))
-        | "WriteRows" >> WriteTable(join(output, "rows"), plan_rows_schema(plan)),
+        | "WriteRows" >> WriteTable(join(config.output, "rows"), plan_rows_schema(plan)),
         rejects
-        | "RejectRecords" >> beam.Map(reject_record, plan.config.store_text == "full").with_output_types(dict[str, Any])
-        | "WriteRejects" >> WriteTable(join(output, "rejects"), REJECTS_SCHEMA),
+        | "RejectRecords" >> beam.Map(reject_record, config.store_text == "full").with_output_types(dict[str, Any])
+        | "WriteRejects" >> WriteTable(join(config.output, "rejects"), REJECTS_SCHEMA),
         evaluated.metrics
         | "MetricRecords" >> beam.Map(asdict).with_output_types(dict[str, Any])
-        | "WriteMetrics" >> WriteTable(join(output, "metrics"), METRICS_SCHEMA),
+        | "WriteMetrics" >> WriteTable(join(config.output, "metrics"), METRICS_SCHEMA),
         evaluated.states
-        | "StateRecords" >> beam.FlatMap(_state_records, plan.config.run_id).with_output_types(dict[str, Any])
-        | "WriteState" >> WriteTable(join(output, "state"), STATE_SCHEMA),
+        | "StateRecords" >> beam.FlatMap(_state_records, config.run_id).with_output_types(dict[str, Any])
+        | "WriteState" >> WriteTable(join(config.output, "state"), STATE_SCHEMA),
     ]
     counts = (
         evaluated.counts,

@@ -107,6 +107,8 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "slice_by", "columns or dotted paths to break the numbers down by: model,locale,model*locale", names, "A,B"
         ),
         Flag("sample_rate", "the share of rows that judges see (default 1)", number, "RATE"),
+        Flag("max_judge_calls", "judge as many sampled rows as take at most N calls", integer, "N"),
+        Flag("max_cost_usd", "judge as many sampled rows as cost at most X US dollars", number, "X"),
         Flag("confidence", "the level of the intervals (default 0.95)", number, "LEVEL"),
     ),
     "the judge": (

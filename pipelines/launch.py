@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from beamjudge.pipelines.flags import RUNNERS, flag_names, unknown_flag
 from beamjudge.pipelines.options import Launch, read_config
 from beamjudge.schemas.errors import RunFailed, UsageError
+from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import LEXICAL, RunConfig
 
@@ -43,6 +44,7 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     started = read_config(arguments, runner_flags)
     plan = plan_run(started.config)
     _check_gates_exist(plan)
+    _check_prices(plan)
     files = match_files(started.config.input)
     if started.runner == _DIRECT:
         _check_keys(plan)
@@ -132,6 +134,20 @@ def _check_keys(plan: RunPlan) -> None:
                 f"{error}; set it, name another reference with --judge_api_key env:NAME or file:PATH, or judge offline "
                 f"with --judge_model {LEXICAL}"
             ) from None
+
+
+def _check_prices(plan: RunPlan) -> None:
+    """A cap on cost needs to know what every judge costs."""
+    for binding in plan.judges:
+        if (
+            plan.config.max_cost_usd is not None
+            and not binding.endpoint.is_lexical
+            and price_of(binding.endpoint) is None
+        ):
+            raise UsageError(
+                f"--max_cost_usd: the price of {binding.model!r} is not known; add endpoints.{binding.endpoint_name}."
+                "price_per_million: {input: X, output: Y} to the config file"
+            )
 
 
 def _say_what_starts(started: Launch, files: int) -> None:

@@ -48,12 +48,13 @@ class TokenUsage:
 class SliceValue(NamedTuple):
     """The part of the log that a row falls into: `model`, `gpt-4.1` and, as the slice is called, `model=gpt-4.1`.
 
-    The value of a crossed slice `model*locale` is what it is called: `model=a,locale=b`.
+    The value of a crossed slice `model*locale` is what it is called: `model=a,locale=b`. A rare value is shown as
+    `model=(other)`; `display` is null where the slice has too many values to be shown at all.
     """
 
     name: str
     value: str
-    display: str
+    display: str | None
 
 
 @dataclass(frozen=True, slots=True)

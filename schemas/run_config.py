@@ -129,6 +129,8 @@ class RunConfig(_Model):
     judge_settings: dict[str, JudgeSettings] = {}
     slice_by: list[str] = []
     sample_rate: Annotated[float, Field(gt=0, le=1, strict=False)] = 1.0
+    max_judge_calls: Annotated[int, Field(ge=0)] | None = None
+    max_cost_usd: Annotated[float, Field(ge=0, strict=False)] | None = None
     gates: Gates = Gates()
     confidence: Annotated[float, Field(gt=0, lt=1, strict=False)] = 0.95
     keep_extra: bool = False
@@ -247,6 +249,8 @@ _TABLE_FIELDS = {
     "judge_settings",
     "slice_by",
     "sample_rate",
+    "max_judge_calls",
+    "max_cost_usd",
     "confidence",
     "keep_extra",
     "store_text",

@@ -86,7 +86,8 @@ class _Observe(beam.DoFn):
         # Ids and spend are of interest for the run as a whole only.
         in_slice = Observation(observation.bucket, observation.observed)
         for part in element.row.slices:
-            yield part.display, in_slice
+            if part.display is not None:
+                yield part.display, in_slice
 
     def finish_bundle(self) -> Iterator[TaggedOutput[Literal["counts"], Any]]:
         for name, count in self._counts.items():

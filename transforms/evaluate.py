@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import apache_beam as beam
+from apache_beam.pvalue import AsDict, AsSingleton
 
 from beamjudge.schemas.assessment import EvaluatedRow
 from beamjudge.schemas.metric import MetricRow
@@ -10,6 +11,7 @@ from beamjudge.schemas.record import Reject, SourceRecord
 from beamjudge.schemas.row import Row
 from beamjudge.transforms.aggregate import Aggregate
 from beamjudge.transforms.aggregation.state import SliceState
+from beamjudge.transforms.first_pass import ApplyFirstPass, FirstPassed, dropped_slice
 from beamjudge.transforms.judge import Judge
 from beamjudge.transforms.judging.questions import can_judge
 from beamjudge.transforms.metrics import Metrics
@@ -43,20 +45,36 @@ class CanScore:
 
 
 class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
-    """SourceRecord -> rows, rejects, metrics: one fused chain, in which a row visits each stage once."""
+    """SourceRecord -> rows, rejects, metrics: one fused chain, in which a row visits each stage once.
 
-    def __init__(self, plan: RunPlan) -> None:
+    `first` is what a first pass over the same records found; without it no slice and no number of calls is capped.
+    """
+
+    def __init__(self, plan: RunPlan, first: FirstPassed | None = None) -> None:
         super().__init__()
         self._plan = plan
+        self._first = first
 
     def expand(self, records: beam.PCollection[SourceRecord]) -> "Evaluated":
         normalized = records | "Normalize" >> Normalize(self._plan.config, CanScore(self._plan))
+        normal = normalized.rows
+        if self._first is not None:
+            apply = ApplyFirstPass()  # type: ignore[no-untyped-call]  # Beam's constructor
+            normal = normal | "ApplyFirstPass" >> beam.ParDo(
+                apply, AsDict(self._first.kept), AsSingleton(self._first.buckets)
+            ).with_output_types(Row)
         rows = (
-            normalized.rows
+            normal
             | "Metrics" >> Metrics(self._plan)
             | "Judge" >> Judge(self._plan)
             | "Overall" >> Overall(self._plan.judges)
         )
         aggregated = rows | "Aggregate" >> Aggregate(self._plan)
+        metrics = aggregated.metrics
+        if self._first is not None:
+            dropped = self._first.kept | "DroppedSlices" >> beam.FlatMap(
+                dropped_slice, self._plan.config.run_id
+            ).with_output_types(MetricRow)
+            metrics = (metrics, dropped) | "AllMetrics" >> beam.Flatten()
         counts = (normalized.counts, aggregated.counts) | "CountsOfStages" >> beam.Flatten()
-        return Evaluated(rows, normalized.rejects, aggregated.metrics, aggregated.states, counts)
+        return Evaluated(rows, normalized.rejects, metrics, aggregated.states, counts)

@@ -7,6 +7,7 @@ from beamjudge.schemas.paths import lookup
 from beamjudge.schemas.row import SliceValue
 
 NULL_VALUE = "(null)"
+LONGEST_VALUE = 256
 
 
 def slice_values(data: dict[str, Json], slice_by: Sequence[str]) -> tuple[SliceValue, ...]:
@@ -23,7 +24,11 @@ def _slice_value(data: dict[str, Json], name: str) -> SliceValue:
 
 
 def value_text(value: Json) -> str:
-    """A value as a slice shows it: strings as they are, `(null)` for null, everything else as canonical JSON."""
+    """A value as a slice shows it: strings as they are, `(null)` for null, everything else as canonical JSON.
+
+    Long texts are cut: values are counted and kept in memory.
+    """
     if value is None:
         return NULL_VALUE
-    return value if isinstance(value, str) else canonical_json(value)
+    text = value if isinstance(value, str) else canonical_json(value)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

@@ -19,10 +19,11 @@ def spend_of(usage: Json, price: Price | None) -> Spend:
     given = _count(usage.get("prompt_tokens"))
     cached = min(_count(details.get("cached_tokens")) if isinstance(details, dict) else 0, given)
     output = _count(usage.get("completion_tokens"))
-    return Spend(1, given, cached, output, _cost(given, cached, output, price))
+    return Spend(1, given, cached, output, cost_usd(given, cached, output, price))
 
 
-def _cost(given: int, cached: int, output: int, price: Price | None) -> float | None:
+def cost_usd(given: int, cached: int, output: int, price: Price | None) -> float | None:
+    """US dollars for input tokens (of which `cached`) and output tokens; null without a price."""
     if price is None:
         return None
     cached_price = price.input if price.cached_input is None else price.cached_input
