@@ -1,0 +1,112 @@
+"""The table of stored verdicts: one row per content key, in the segments and the compacted files of a verdict store."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.stored_verdict import StoredVerdict
+from beamjudge.schemas.tables import with_version
+
+_COUNTS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens")
+_MAX_COUNT = 2**63 - 1
+_REQUIRED = ("key", "judge", "judge_hash", "model", "rating", "notes", *_COUNTS, "run_id", "created", "request_ids")
+_KEY = "^[0-9a-f]{64}$"
+_MICROSECONDS = 1_000_000
+
+VERDICTS_SCHEMA = with_version(
+    pa.schema(
+        [
+            ("key", pa.string()),
+            ("judge", pa.string()),
+            ("judge_hash", pa.string()),
+            ("model", pa.string()),
+            ("rating", pa.string()),
+            ("rationale", pa.string()),
+            ("score", pa.float64()),
+            ("notes", pa.list_(pa.string())),
+            *((name, pa.int64()) for name in _COUNTS),
+            ("cost_usd", pa.float64()),
+            ("run_id", pa.string()),
+            ("created", pa.timestamp("us", tz="UTC")),
+            ("request_ids", pa.list_(pa.string())),
+        ]
+    )
+)
+
+
+def verdicts_table(verdicts: Sequence[StoredVerdict]) -> pa.Table:
+    """The verdicts as rows of the table, in their order."""
+    columns: list[Sequence[Any]] = [
+        [each.key for each in verdicts],
+        [each.judge for each in verdicts],
+        [each.judge_hash for each in verdicts],
+        [each.model for each in verdicts],
+        [each.rating for each in verdicts],
+        [each.rationale for each in verdicts],
+        [each.score for each in verdicts],
+        [each.notes for each in verdicts],
+        # An endpoint's own counts: one that no column can hold must not keep the others from being stored.
+        *([min(getattr(each.spend, name), _MAX_COUNT) for each in verdicts] for name in _COUNTS),
+        [each.spend.cost_usd for each in verdicts],
+        [each.run_id for each in verdicts],
+        [round(each.created * _MICROSECONDS) for each in verdicts],
+        [each.request_ids for each in verdicts],
+    ]
+    arrays = [_array(values, field.type) for values, field in zip(columns, VERDICTS_SCHEMA, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=VERDICTS_SCHEMA)
+
+
+def stored_verdict(cells: Mapping[str, Any]) -> StoredVerdict:
+    """The verdict of one row, whose `created` is in microseconds."""
+    return StoredVerdict(
+        key=cells["key"],
+        judge=cells["judge"],
+        judge_hash=cells["judge_hash"],
+        model=cells["model"],
+        rating=cells["rating"],
+        rationale=cells["rationale"],
+        score=cells["score"],
+        notes=tuple(cells["notes"]),
+        spend=Spend(**{name: cells[name] for name in (*_COUNTS, "cost_usd")}),
+        run_id=cells["run_id"],
+        created=cells["created"] / _MICROSECONDS,
+        request_ids=tuple(cells["request_ids"]),
+    )
+
+
+def trusted_rows(table: pa.Table) -> pa.Array:
+    """Which rows can be verdicts, as booleans. The table has the schema's columns."""
+    trusted = pc.and_(pc.match_substring_regex(table["key"], _KEY), pc.is_in(table["rating"], pa.array(["yes", "no"])))
+    for name in _REQUIRED:
+        trusted = pc.and_(trusted, pc.is_valid(table[name]))
+    for name in _COUNTS:
+        trusted = pc.and_(trusted, pc.greater_equal(table[name], 0))
+    return pc.fill_null(trusted, False)
+
+
+def with_own_columns(table: pa.Table) -> pa.Table | None:
+    """The table with exactly the schema's columns; null when it lacks one or has one of another type.
+
+    Further columns are those of a later minor version, and are left out.
+    """
+    fields = {field.name: field.type for field in table.schema}
+    if any(fields.get(field.name) != field.type for field in VERDICTS_SCHEMA):
+        return None
+    return table.select(VERDICTS_SCHEMA.names).replace_schema_metadata(VERDICTS_SCHEMA.metadata)
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        return pa.array([_encodable(value) for value in values], kind)
+
+
+def _encodable(value: Any) -> Any:
+    """Text of a model may hold unpaired surrogates, which no file can: they become U+FFFD, as in the rows table."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [_encodable(item) for item in value] if isinstance(value, tuple) else value
