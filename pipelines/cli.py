@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import beamjudge
 from beamjudge.pipelines.flags import EXAMPLES, Parser, add_evaluate_flags, unknown_flag
@@ -16,6 +16,9 @@ _EXAMPLES = """examples:
   beamjudge evaluate --input log.jsonl --output eval/
   beamjudge judges list
   beamjudge judges show groundedness"""
+_MERGE_EXAMPLES = """examples:
+  beamjudge merge eval/2026-11-28 eval/2026-11-29 --output eval/both
+  beamjudge merge eval/2026-11-* --output eval/november"""
 # For reports of faults in beamjudge itself: a set variable shows the traceback behind the one line.
 TRACEBACK = "BEAMJUDGE_TRACEBACK"
 USAGE_EXIT, FAILED_EXIT, INTERRUPTED_EXIT = 2, 1, 130
@@ -48,34 +51,59 @@ def _run(argv: list[str]) -> int:
         parser.print_help()
         return USAGE_EXIT
     arguments, rest = parser.parse_known_args(argv)
-    if arguments.command == "evaluate":
-        from beamjudge.pipelines.launch import launch
+    if rest and not arguments.takes_runner_flags:
+        raise unknown_flag(rest[0], arguments.parser.flags)
+    code: int = arguments.run(arguments, rest)
+    return code
 
-        return launch(arguments, rest)
-    if rest:
-        raise unknown_flag(rest[0], [])
-    if arguments.command == "judges" and arguments.action == "list":
-        return _list_judges()
-    return _show_judge(arguments.name)
+
+def _evaluate(arguments: argparse.Namespace, runner_flags: list[str]) -> int:
+    from beamjudge.pipelines.launch import launch
+
+    return launch(arguments, runner_flags)
+
+
+def _merge(arguments: argparse.Namespace, _: list[str]) -> int:
+    from beamjudge.pipelines.merge import merge
+
+    return merge(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="beamjudge", description=_DESCRIPTION, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"beamjudge {beamjudge.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    evaluate = commands.add_parser(
-        "evaluate", help="judge and measure a log", description="Judge and measure a log.", epilog=EXAMPLES
-    )
+    evaluate = _command(commands, "evaluate", "judge and measure a log", EXAMPLES, _evaluate, takes_runner_flags=True)
     add_evaluate_flags(evaluate)
+    merge = _command(commands, "merge", "add up the numbers of runs over different files", _MERGE_EXAMPLES, _merge)
+    merge.add_argument("runs", nargs="+", metavar="RUN", help="the output folders of complete runs")
+    merge.add_argument("--output", required=True, metavar="FOLDER", help="the folder for the merged numbers")
+    merge.add_argument("--overwrite", action="store_true", help="replace the results of another run in that folder")
+    merge.add_argument("--allow_different_judges", action="store_true", help="merge verdicts of different judges")
+    merge.add_argument("--quiet", action="store_true", help="no summary, only errors")
     judges = commands.add_parser("judges", help="the built-in judges", epilog=_EXAMPLES)
     actions = judges.add_subparsers(dest="action", required=True, metavar="list|show")
-    actions.add_parser("list", help="name, stage and question of every judge", epilog=_EXAMPLES)
-    show = actions.add_parser("show", help="a judge's needs and its prompt", epilog=_EXAMPLES)
+    _command(actions, "list", "name, stage and question of every judge", _EXAMPLES, _list_judges)
+    show = _command(actions, "show", "a judge's needs and its prompt", _EXAMPLES, _show_judge)
     show.add_argument("name", metavar="NAME", choices=[spec.name for spec in BUILT_IN_JUDGES])
     return parser
 
 
-def _list_judges() -> int:
+def _command(
+    commands: "argparse._SubParsersAction[Parser]",
+    name: str,
+    what: str,
+    examples: str,
+    run: Callable[[argparse.Namespace, list[str]], int],
+    takes_runner_flags: bool = False,
+) -> Parser:
+    """A command with its help and examples; `run` gets what was parsed and what was left over."""
+    parser = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=examples)
+    parser.set_defaults(run=run, takes_runner_flags=takes_runner_flags, parser=parser)
+    return parser
+
+
+def _list_judges(_: argparse.Namespace, __: list[str]) -> int:
     width = max(len(spec.name) for spec in BUILT_IN_JUDGES)
     for spec in BUILT_IN_JUDGES:
         mark = "" if spec.by_default else " (only when named)"
@@ -83,12 +111,12 @@ def _list_judges() -> int:
     return 0
 
 
-def _show_judge(name: str) -> int:
+def _show_judge(arguments: argparse.Namespace, _: list[str]) -> int:
     from beamjudge.prompts import load_prompt
 
-    spec = next(spec for spec in BUILT_IN_JUDGES if spec.name == name)
+    spec = next(spec for spec in BUILT_IN_JUDGES if spec.name == arguments.name)
     print(f"{spec.name} (version {spec.version}, {spec.stage}): {spec.asks}")
     print(f"needs: request, {', '.join(sorted(need.value for need in spec.needs))}")
     print(f"columns: {spec.column}/...\n")
-    print(load_prompt(name), end="")
+    print(load_prompt(spec.name), end="")
     return 0

@@ -106,6 +106,9 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(
             "slice_by", "columns or dotted paths to break the numbers down by: model,locale,model*locale", names, "A,B"
         ),
+        Flag(
+            "cluster_by", "a column that dependent rows share (conversation_id): intervals allow for it", str, "COLUMN"
+        ),
         Flag("sample_rate", "the share of rows that judges see (default 1)", number, "RATE"),
         Flag("max_judge_calls", "judge as many sampled rows as take at most N calls", integer, "N"),
         Flag("max_cost_usd", "judge as many sampled rows as cost at most X US dollars", number, "X"),
@@ -188,6 +191,11 @@ class Parser(argparse.ArgumentParser):
             *args, **{"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter, **kwargs}
         )
 
+    @property
+    def flags(self) -> list[str]:
+        """The flags that the parser knows."""
+        return list(self._option_string_actions)
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(_with_suggestion(message.removeprefix("argument ")))
 
@@ -244,7 +252,7 @@ def unknown_flag(argument: str, known: Iterable[str]) -> UsageError:
     if not name.startswith("-"):
         return UsageError(f"unexpected argument {argument!r}; expected flags such as --input FILE (see --help)")
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else "see beamjudge evaluate --help"
+    hint = f"did you mean {near[0]}?" if near else "see --help"
     return UsageError(f"unknown flag {name}; {hint}")
 
 

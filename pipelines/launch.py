@@ -42,38 +42,39 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     """
     options = _pipeline_options(runner_flags)
     started = read_config(arguments, runner_flags)
-    plan = plan_run(started.config)
+    config = started.config
+    plan = plan_run(config)
     _check_gates_exist(plan)
     _check_prices(plan)
-    files = match_files(started.config.input)
+    files = match_files(config.input)
     if started.runner == _DIRECT:
         _check_keys(plan)
-    finished = output_folder.finished_run(started.config, files)
+    finished = output_folder.finished_run(config.output, config.run_id, files, config.overwrite)
     if finished is not None:
         if not started.quiet:
             print(f"This run is complete and its input unchanged since {finished['finished']}; nothing to do.")
-            report.print_report(started.config.output, finished)
+            report.print_report(config.output, finished)
         report.print_failed_gates(finished)
         return int(finished["exit_code"])
-    attempt = output_folder.start_attempt(started.config)
-    output_folder.clear(started.config.output)
+    attempt = output_folder.start_attempt(config.output, config.run_id)
+    output_folder.clear(config.output)
     if not started.quiet:
         _say_what_starts(started, len(files))
     try:
         with interruptible():
             _run(started, plan, files, attempt, options)
     except KeyboardInterrupt:
-        end_attempt(started.config.output, attempt, "interrupted")
+        end_attempt(config.output, attempt, "interrupted")
         raise
     except Exception as error:
         failure = _one_line(error)
-        end_attempt(started.config.output, attempt, "failed", failure)
+        end_attempt(config.output, attempt, "failed", failure)
         raise RunFailed(failure) from error
-    run = output_folder.read_json(join(started.config.output, "run.json"))
+    run = output_folder.read_json(join(config.output, "run.json"))
     if run is None:
-        raise RunFailed(f"the runner ended without writing {join(started.config.output, 'run.json')}")
+        raise RunFailed(f"the runner ended without writing {join(config.output, 'run.json')}")
     if not started.quiet:
-        report.print_report(started.config.output, run)
+        report.print_report(config.output, run)
     report.print_failed_gates(run)
     return int(run["exit_code"])
 

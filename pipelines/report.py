@@ -19,6 +19,12 @@ from beamjudge.transforms.progress import PROGRESS
 
 _REFRESH_SECONDS = 0.25
 _FILE_WIDTH = 200
+_PARTS = {
+    "rows/": "every row with its verdicts",
+    "metrics/": "these numbers, per slice too",
+    "rejects/": "what could not be evaluated",
+    "run.json": "what ran",
+}
 # Metrics that the tables hold under two names are printed once.
 _SECOND_NAMES = ("safety/rating/average", "chunk_relevance_precision/average")
 
@@ -101,9 +107,10 @@ def print_report(output: str, run: dict[str, Any]) -> None:
         f"\n{counts['rows']:,} rows, {counts['rejects']:,} rejects{f' ({rejects})' if rejects else ''}", highlight=False
     )
     console.print(f"status: {run['status']}, run {run['run_id']}", highlight=False)
-    for part, what in (("rows/", "every row with its verdicts"), ("metrics/", "these numbers, per slice too"),
-                       ("rejects/", "what could not be evaluated"), ("run.json", "what ran")):  # fmt: skip
-        console.print(f"  {join(output, part):<40} {what}", highlight=False, markup=False, soft_wrap=True)
+    for part, what in _PARTS.items():
+        # A merged run has numbers only: its rows and rejects are where they were written.
+        if "merged_from" not in run or part not in ("rows/", "rejects/"):
+            console.print(f"  {join(output, part):<40} {what}", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_failed_gates(run: dict[str, Any]) -> None:

@@ -64,7 +64,8 @@ class Row:
     `request` and `response` are canonical JSON. `timestamp` is in microseconds since the epoch, UTC. An expected or
     retrieved context that is null was not logged; an empty one was logged as empty, and so with `expected_facts`.
     `expected_responses` are the references beyond `expected_response`. `slices` are in the order of the
-    configuration. `extra` is a JSON object of the columns that are no input column.
+    configuration. `cluster` is what the row shares with rows that depend on it, such as a conversation. `extra` is a
+    JSON object of the columns that are no input column.
     """
 
     request_id: str
@@ -87,4 +88,5 @@ class Row:
     source_position: str
     sampled: bool = True
     slices: tuple[SliceValue, ...] = ()
+    cluster: str | None = None
     extra: str | None = None

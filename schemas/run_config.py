@@ -128,6 +128,7 @@ class RunConfig(_Model):
     endpoints: dict[str, Endpoint] = {"default": Endpoint(model=LEXICAL)}
     judge_settings: dict[str, JudgeSettings] = {}
     slice_by: list[str] = []
+    cluster_by: str | None = None
     sample_rate: Annotated[float, Field(gt=0, le=1, strict=False)] = 1.0
     max_judge_calls: Annotated[int, Field(ge=0)] | None = None
     max_cost_usd: Annotated[float, Field(ge=0, strict=False)] | None = None
@@ -248,6 +249,7 @@ _TABLE_FIELDS = {
     "endpoints",
     "judge_settings",
     "slice_by",
+    "cluster_by",
     "sample_rate",
     "max_judge_calls",
     "max_cost_usd",

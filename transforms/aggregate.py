@@ -84,7 +84,7 @@ class _Observe(beam.DoFn):
         observation = observe_row(element, self._specs, self._plan)
         yield OVERALL_SLICE, observation
         # Ids and spend are of interest for the run as a whole only.
-        in_slice = Observation(observation.bucket, observation.observed)
+        in_slice = Observation(observation.bucket, observation.observed, clustered=observation.clustered)
         for part in element.row.slices:
             if part.display is not None:
                 yield part.display, in_slice

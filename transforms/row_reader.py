@@ -29,7 +29,7 @@ from beamjudge.schemas.traces import TraceError, TraceFacts, read_trace
 from beamjudge.schemas.usage import read_usage
 from beamjudge.transforms.reading.faults import raw_text
 from beamjudge.transforms.sample import is_sampled
-from beamjudge.transforms.slices import slice_values
+from beamjudge.transforms.slices import slice_values, value_text
 
 _LATENCY_COLUMNS = ("execution_duration_ms", "execution_time_ms", "latency_ms")
 _LONGEST_MS = 1e15
@@ -52,6 +52,7 @@ class InputRules:
 
     paths: dict[str, str]
     slice_by: tuple[str, ...]
+    cluster_by: str | None
     sample_rate: float
     keep_extra: bool
     store_text: bool
@@ -59,7 +60,14 @@ class InputRules:
     @classmethod
     def of(cls, config: RunConfig) -> "InputRules":
         paths = {column: config.columns.get(column, column) for column in INPUT_COLUMNS}
-        return cls(paths, tuple(config.slice_by), config.sample_rate, config.keep_extra, config.store_text == "full")
+        return cls(
+            paths,
+            tuple(config.slice_by),
+            config.cluster_by,
+            config.sample_rate,
+            config.keep_extra,
+            config.store_text == "full",
+        )
 
 
 def text_columns(config: RunConfig) -> frozenset[str]:
@@ -132,6 +140,7 @@ class RowReader:
             source_file=self._record.source_file,
             source_position=self._record.source_position,
             sampled=is_sampled(request_id, self._rules.sample_rate),
+            cluster=self._cluster,
             slices=self._slices if self._rules.slice_by else (),
             extra=self._extra if self._rules.keep_extra else None,
         )
@@ -245,6 +254,11 @@ class RowReader:
             if (milliseconds := _number(self._data.get(column))) is not None:
                 return milliseconds / 1000
         return None
+
+    @cached_property
+    def _cluster(self) -> str | None:
+        value = None if self._rules.cluster_by is None else lookup(self._data, self._rules.cluster_by)
+        return None if value is None else value_text(value)
 
     @cached_property
     def _slices(self) -> tuple[SliceValue, ...]:

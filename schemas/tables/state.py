@@ -4,7 +4,8 @@ Each slice has one row with a null `key`, which holds what belongs to the slice 
 all rows `id_hashes` (unsigned 64-bit hashes of the request ids, packed little-endian, ascending) and `spend`. Every
 further row holds one metric's sums; the columns of other kinds of metric are null. `origin`, `offset` and `m2` are the
 mean (origin + offset) and the sum of squared deviations from it; `sketch_*` are the counts of a log-bucket sketch;
-`buckets` are summed statistics of a corpus score per bootstrap bucket.
+`buckets` are summed statistics of a corpus score per bootstrap bucket, `clusters` the scored rows and the sums of the
+other metrics per bucket of clusters (with `--cluster_by`).
 """
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from beamjudge.schemas.tables import with_version
 
 _SKETCH_COUNTS = pa.list_(pa.struct([("index", pa.int32()), ("count", pa.int64())]))
 _BUCKETS = pa.list_(pa.struct([("bucket", pa.int32()), ("stats", pa.list_(pa.int64()))]))
+_CLUSTERS = pa.list_(pa.struct([("bucket", pa.int32()), ("n", pa.int64()), ("sum", pa.float64())]))
 _SPEND = pa.list_(
     pa.struct(
         [
@@ -50,6 +52,7 @@ STATE_SCHEMA = with_version(
             ("sketch_positive", _SKETCH_COUNTS),
             ("sketch_negative", _SKETCH_COUNTS),
             ("buckets", _BUCKETS),
+            ("clusters", _CLUSTERS),
             ("id_hashes", pa.large_binary()),
             ("spend", _SPEND),
         ]

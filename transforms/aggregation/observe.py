@@ -73,10 +73,16 @@ def observe_row(evaluated: EvaluatedRow, specs: Sequence[MetricSpec], plan: RunP
             spend.extend((judge.name, part.spend) for part in assessment.parts() if part.spend.calls)
     if evaluated.overall is not None and evaluated.overall.outcome is not Outcome.NOT_APPLICABLE:
         observed[OVERALL_ASSESSMENT] = _observe_verdict(evaluated.overall)
-    digest = hashlib.blake2b(
-        evaluated.row.request_id.encode("utf-8", "surrogatepass"), digest_size=9, salt=_SALT
-    ).digest()
-    return Observation(digest[8], observed, int.from_bytes(digest[:8], "little"), tuple(spend))
+    row = evaluated.row
+    own = _digest(row.request_id)
+    # A row without a cluster is a cluster of its own.
+    bucket = own[8] if row.cluster is None else _digest(row.cluster)[8]
+    clustered = plan.config.cluster_by is not None
+    return Observation(bucket, observed, int.from_bytes(own[:8], "little"), tuple(spend), clustered)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9, salt=_SALT).digest()
 
 
 def stopped_parts(evaluated: EvaluatedRow) -> int:

@@ -19,23 +19,51 @@ class Observation(NamedTuple):
     """What one row says about all metrics of one slice.
 
     `observed` leaves out the metrics that are not applicable, but for names that are known from rows alone. `bucket`
-    is the row's bootstrap bucket. `id_hash` and `spend` (judge, spend) are given to the slice of all rows only.
+    is the row's bootstrap bucket, or its cluster's where rows are `clustered`. `id_hash` and `spend` (judge, spend) are
+    given to the slice of all rows only.
     """
 
     bucket: int
     observed: dict[str, Observed]
     id_hash: int | None = None
     spend: tuple[tuple[str, Spend], ...] = ()
+    clustered: bool = False
+
+
+class ClusterSums(NamedTuple):
+    """The scored rows of one bucket of clusters: how many, and the sum of their values (a yes counts as 1)."""
+
+    n: int
+    sum: float
+
+
+Clusters: TypeAlias = dict[int, ClusterSums]
+_EMPTY_CLUSTER = ClusterSums(0, 0.0)
 
 
 class _Counts:
-    """The outcomes that every kind of metric counts; `n_scored` is a subclass's matter."""
+    """The outcomes that every kind of metric counts; `n_scored` is a subclass's matter.
 
-    __slots__ = ("n_error", "n_not_sampled")
+    `clusters` has sums per bucket where rows come in clusters, and is null where each row stands for itself.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("clusters", "n_error", "n_not_sampled")
+
+    def __init__(self, clustered: bool = False) -> None:
         self.n_not_sampled = 0
         self.n_error = 0
+        self.clusters: Clusters | None = {} if clustered else None
+
+    def _add_to_cluster(self, bucket: int, n: int, total: float) -> None:
+        if self.clusters is not None:
+            before = self.clusters.get(bucket, _EMPTY_CLUSTER)
+            self.clusters[bucket] = ClusterSums(before.n + n, before.sum + total)
+
+    def _merge_counts(self, other: "_Counts") -> None:
+        self.n_not_sampled += other.n_not_sampled
+        self.n_error += other.n_error
+        for bucket, sums in (other.clusters or {}).items():
+            self._add_to_cluster(bucket, sums.n, sums.sum)
 
     def _add_unscored(self, outcome: Outcome) -> None:
         if outcome is _ERROR:
@@ -58,8 +86,8 @@ class ShareState(_Counts):
     __slots__ = ("n_no", "n_yes")
     kind = MetricKind.SHARE
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, clustered: bool = False) -> None:
+        super().__init__(clustered)
         self.n_yes = 0
         self.n_no = 0
 
@@ -70,14 +98,16 @@ class ShareState(_Counts):
     def add(self, observed: Observed, bucket: int) -> None:
         if observed.outcome is not _SCORED:
             self._add_unscored(observed.outcome)
-        elif observed.value:
+            return
+        if observed.value:
             self.n_yes += 1
         else:
             self.n_no += 1
+        if self.clusters is not None:
+            self._add_to_cluster(bucket, 1, observed.value or 0.0)
 
     def merge(self, other: "ShareState") -> None:
-        self.n_not_sampled += other.n_not_sampled
-        self.n_error += other.n_error
+        self._merge_counts(other)
         self.n_yes += other.n_yes
         self.n_no += other.n_no
 
@@ -94,8 +124,8 @@ class MeanState(_Counts):
     __slots__ = ("m2", "max", "min", "n_scored", "offset", "origin", "sketch", "sum", "sum_squares")
     kind = MetricKind.MEAN
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, clustered: bool = False) -> None:
+        super().__init__(clustered)
         self.n_scored = 0
         self.origin = 0.0
         self.offset = 0.0
@@ -129,10 +159,11 @@ class MeanState(_Counts):
         self.sum += value
         self.sum_squares += value * value
         self.sketch.add(value)
+        if self.clusters is not None:
+            self._add_to_cluster(bucket, 1, value)
 
     def merge(self, other: "MeanState") -> None:
-        self.n_not_sampled += other.n_not_sampled
-        self.n_error += other.n_error
+        self._merge_counts(other)
         if other.n_scored == 0:
             return
         if self.n_scored == 0:
@@ -151,7 +182,7 @@ class MeanState(_Counts):
 
 
 class CorpusState(_Counts):
-    """Summed statistics of a corpus score per bootstrap bucket."""
+    """Summed statistics of a corpus score per bootstrap bucket, which is a bucket of clusters where there are any."""
 
     __slots__ = ("buckets", "n_scored")
     kind = MetricKind.CORPUS
@@ -169,8 +200,7 @@ class CorpusState(_Counts):
         self._add_stats(bucket, observed.stats)
 
     def merge(self, other: "CorpusState") -> None:
-        self.n_not_sampled += other.n_not_sampled
-        self.n_error += other.n_error
+        self._merge_counts(other)
         self.n_scored += other.n_scored
         for bucket, stats in other.buckets.items():
             self._add_stats(bucket, stats)
@@ -188,14 +218,15 @@ class CorpusState(_Counts):
 
 MetricState: TypeAlias = "ShareState | MeanState | CorpusState"
 
-_STATES: dict[MetricKind, type[ShareState] | type[MeanState] | type[CorpusState]] = {
-    state.kind: state for state in (ShareState, MeanState, CorpusState)
+_STATES: dict[MetricKind, type[ShareState] | type[MeanState]] = {
+    MetricKind.SHARE: ShareState,
+    MetricKind.MEAN: MeanState,
 }
 
 
-def new_metric_state(kind: MetricKind) -> MetricState:
-    """An empty state of a metric of this kind."""
-    return _STATES[kind]()
+def new_metric_state(kind: MetricKind, clustered: bool = False) -> MetricState:
+    """An empty state of a metric of this kind; a corpus score has its statistics by bucket in any case."""
+    return CorpusState() if kind is MetricKind.CORPUS else _STATES[kind](clustered)
 
 
 class SliceState:
@@ -216,7 +247,7 @@ class SliceState:
         for key, observed in observation.observed.items():
             metric = metrics.get(key)
             if metric is None:
-                metric = metrics[key] = new_metric_state(observed.kind)
+                metric = metrics[key] = new_metric_state(observed.kind, observation.clustered)
             metric.add(observed, bucket)
         if observation.id_hash is not None:
             self.id_hashes.append(observation.id_hash)
@@ -228,7 +259,7 @@ class SliceState:
         for key, theirs in other.metrics.items():
             ours = self.metrics.get(key)
             if ours is None:
-                ours = self.metrics[key] = new_metric_state(theirs.kind)
+                ours = self.metrics[key] = new_metric_state(theirs.kind, theirs.clusters is not None)
             _merge_metric(key, ours, theirs)
         self.id_hashes.extend(other.id_hashes)
         self._add_spend(tuple(other.spend.items()))

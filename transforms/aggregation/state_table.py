@@ -10,6 +10,8 @@ from beamjudge.schemas.assessment import Spend
 from beamjudge.schemas.metric import MetricKind
 from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import (
+    Clusters,
+    ClusterSums,
     CorpusState,
     MeanState,
     MetricState,
@@ -52,6 +54,7 @@ def _metric_cells(metric: MetricState) -> dict[str, Any]:
         "n_scored": metric.n_scored,
         "n_not_sampled": metric.n_not_sampled,
         "n_error": metric.n_error,
+        "clusters": _cluster_cells(metric.clusters),
     }
     if isinstance(metric, ShareState):
         return {**cells, "n_yes": metric.n_yes, "n_no": metric.n_no}
@@ -67,7 +70,10 @@ def _metric_cells(metric: MetricState) -> dict[str, Any]:
 
 
 def _metric_state(record: Mapping[str, Any]) -> MetricState:
-    metric = new_metric_state(MetricKind(record["kind"]))
+    metric = new_metric_state(MetricKind(record["kind"]), record["clusters"] is not None)
+    for cell in record["clusters"] or ():
+        assert metric.clusters is not None
+        metric.clusters[cell["bucket"]] = ClusterSums(cell["n"], cell["sum"])
     metric.n_not_sampled = record["n_not_sampled"]
     metric.n_error = record["n_error"]
     if isinstance(metric, ShareState):
@@ -82,6 +88,12 @@ def _metric_state(record: Mapping[str, Any]) -> MetricState:
         metric.n_scored = record["n_scored"]
         metric.buckets = {entry["bucket"]: tuple(entry["stats"]) for entry in record["buckets"]}
     return metric
+
+
+def _cluster_cells(clusters: Clusters | None) -> list[dict[str, float]] | None:
+    if clusters is None:
+        return None
+    return [{"bucket": bucket, "n": sums.n, "sum": sums.sum} for bucket, sums in sorted(clusters.items())]
 
 
 def _sketch_cells(counts: dict[int, int]) -> list[dict[str, int]]:

@@ -8,7 +8,13 @@ import numpy as np
 
 from beamjudge.schemas.metric import MetricRow, MetricSpec
 from beamjudge.transforms.aggregation.bootstrap import bootstrap_interval
-from beamjudge.transforms.aggregation.intervals import Interval, mean_interval, wilson_interval
+from beamjudge.transforms.aggregation.intervals import (
+    Interval,
+    clustered_mean_interval,
+    clustered_share_interval,
+    mean_interval,
+    wilson_interval,
+)
 from beamjudge.transforms.aggregation.observe import row_guideline_spec
 from beamjudge.transforms.aggregation.sketch import quantile
 from beamjudge.transforms.aggregation.state import (
@@ -117,7 +123,9 @@ def _share_statistics(metric: ShareState, confidence: float) -> _Statistics:
     yes, scored, asked = metric.n_yes, metric.n_scored, metric.n_scored + metric.n_error
     return _Statistics(
         value=yes / scored if scored else None,
-        interval=wilson_interval(yes, scored, confidence),
+        interval=wilson_interval(yes, scored, confidence)
+        if metric.clusters is None
+        else clustered_share_interval(metric.clusters.values(), confidence),
         n_yes=yes,
         n_no=metric.n_no,
         # The moments of a yes as 1 and a no as 0.
@@ -141,7 +149,9 @@ def _mean_statistics(spec: MetricSpec, metric: MeanState, confidence: float) -> 
     p50, p90, p99 = (_quantile(metric, q) for q in (0.5, 0.9, 0.99))
     return _Statistics(
         value=metric.mean,
-        interval=mean_interval(metric.mean, metric.m2, n, confidence, spec.low, spec.high),
+        interval=mean_interval(metric.mean, metric.m2, n, confidence, spec.low, spec.high)
+        if metric.clusters is None
+        else clustered_mean_interval(metric.clusters.values(), confidence, spec.low, spec.high),
         sum=metric.sum,
         sum_squares=metric.sum_squares,
         min=metric.min,

@@ -1,0 +1,206 @@
+"""`beamjudge merge`: the numbers of several runs over disjoint inputs, as one run over all of them would give them."""
+
+import argparse
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from apache_beam.io.filesystems import FileSystems
+from pydantic import ValidationError
+
+from beamjudge.pipelines import output_folder, report
+from beamjudge.schemas.errors import UsageError
+from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.record import InputFile
+from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
+from beamjudge.schemas.tables.metrics import METRICS_SCHEMA
+from beamjudge.schemas.tables.state import STATE_SCHEMA
+from beamjudge.transforms.aggregation.observe import run_metric_specs
+from beamjudge.transforms.aggregation.state import SliceState
+from beamjudge.transforms.aggregation.state_table import state_records, states_from_records
+from beamjudge.transforms.aggregation.summarize import duplicate_request_ids, metric_rows
+from beamjudge.transforms.attempt import Attempt, end_attempt, now
+from beamjudge.transforms.finish_run import metrics_summary
+from beamjudge.transforms.output_files import join, write_file, write_json
+from beamjudge.transforms.plan import RunPlan, plan_run
+from beamjudge.transforms.run_record import run_record
+
+# What has to be the same for sums to be of the same things.
+_SAME_SETTINGS = ("metrics", "slice_by", "cluster_by", "confidence", "global_guidelines")
+_PART = "part-00000-of-00001.parquet"
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run to be merged: its folder, its `run.json`, and the files that it read, each with its records."""
+
+    folder: str
+    record: Mapping[str, Any]
+    config: RunConfig
+    inputs: Sequence[tuple[InputFile, int]]
+
+
+def merge(arguments: argparse.Namespace) -> int:
+    """Run `beamjudge merge` and return its exit code. Raises UsageError before anything is written."""
+    runs = [_read_run(folder) for folder in arguments.runs]
+    _check_inputs_are_disjoint(runs)
+    _check_settings_agree(runs)
+    if not arguments.allow_different_judges:
+        _check_judges_agree(runs)
+    plan = plan_run(_merged_config(runs, arguments.output))
+    dropped = _dropped_slices(runs, plan.config.run_id)
+    files = [file for run in runs for file, _ in run.inputs]
+    finished = output_folder.finished_run(arguments.output, plan.config.run_id, files, arguments.overwrite)
+    if finished is None:
+        attempt = output_folder.start_attempt(arguments.output, plan.config.run_id)
+        output_folder.clear(arguments.output)
+        finished = _write(plan, runs, dropped, attempt)
+    if not arguments.quiet:
+        report.print_report(arguments.output, finished)
+    report.print_failed_gates(finished)
+    return int(finished["exit_code"])
+
+
+def _read_run(folder: str) -> FinishedRun:
+    record = output_folder.read_json(join(folder, "run.json"))
+    if record is None or record.get("status") not in output_folder.COMPLETE:
+        found = "no run.json" if record is None else f"a run with status {record.get('status')}"
+        raise UsageError(f"{folder!r} holds {found}; expected the output folder of a complete run")
+    try:
+        config = RunConfig.model_validate(record["config"])
+    except (ValidationError, KeyError):
+        raise UsageError(
+            f"{folder!r}: its run.json is of another version of beamjudge; run it again to merge it"
+        ) from None
+    return FinishedRun(folder, record, config, list(_inputs(folder)))
+
+
+def _inputs(folder: str) -> Iterator[tuple[InputFile, int]]:
+    for row in output_folder.recorded_inputs(folder):
+        modified = None if row["modified"] is None else row["modified"] / 1_000_000
+        yield InputFile(row["source_file"], row["size"], modified), row["records"]
+
+
+def _check_inputs_are_disjoint(runs: Sequence[FinishedRun]) -> None:
+    owner: dict[str, str] = {}
+    for run in runs:
+        for file, _ in run.inputs:
+            if file.path in owner:
+                raise UsageError(
+                    f"{owner[file.path]!r} and {run.folder!r} both read {file.path!r}, which would count twice; "
+                    "expected runs over different files"
+                )
+            owner[file.path] = run.folder
+
+
+def _check_settings_agree(runs: Sequence[FinishedRun]) -> None:
+    first = runs[0]
+    for run in runs[1:]:
+        for name in _SAME_SETTINGS:
+            mine, theirs = getattr(first.config, name), getattr(run.config, name)
+            if mine != theirs:
+                raise UsageError(
+                    f"{name} is {mine!r} in {first.folder!r} and {theirs!r} in {run.folder!r}; "
+                    "expected runs that measure the same things: run one of them again"
+                )
+
+
+def _check_judges_agree(runs: Sequence[FinishedRun]) -> None:
+    first = runs[0]
+    for run in runs[1:]:
+        mine, theirs = _judges(first), _judges(run)
+        for judge in sorted({*mine, *theirs}):
+            if mine.get(judge) != theirs.get(judge):
+                raise UsageError(
+                    f"the judge {judge} is not the same in {first.folder!r} ({mine.get(judge, 'not run')}) and "
+                    f"{run.folder!r} ({theirs.get(judge, 'not run')}); add --allow_different_judges to merge them"
+                )
+
+
+def _judges(run: FinishedRun) -> dict[str, str]:
+    return {name: f"{judge['model']}, hash {judge['hash']}" for name, judge in run.record["judges"].items()}
+
+
+def _merged_config(runs: Sequence[FinishedRun], output: str) -> RunConfig:
+    """The first run's configuration over the inputs of all, so that the run's id is that of the run over the union."""
+    dates = {run.config.run_date for run in runs}
+    return runs[0].config.model_copy(
+        update={
+            "input": [pattern for run in runs for pattern in run.config.input],
+            "output": output,
+            "run_date": dates.pop() if len(dates) == 1 else None,
+        }
+    )
+
+
+def _write(
+    plan: RunPlan, runs: Sequence[FinishedRun], dropped: Sequence[MetricRow], attempt: Attempt
+) -> dict[str, Any]:
+    """Write all tables but rows and rejects, which stay with their runs, and `run.json` last."""
+    output, run_id = plan.config.output, plan.config.run_id
+    states = states_from_records(record for run in runs for record in _table(run.folder, "state"))
+    specs = run_metric_specs(plan)
+    metrics = [row for name, state in sorted(states.items()) for row in metric_rows(run_id, name, state, specs, plan)]
+    metrics += dropped
+    records = (record for name, state in sorted(states.items()) for record in state_records(run_id, name, state))
+    inputs = [input_record(file, records_read) for run in runs for file, records_read in run.inputs]
+    write_file(join(output, "state", _PART), _parquet(records, STATE_SCHEMA))
+    write_file(join(output, "metrics", _PART), _parquet(map(asdict, metrics), METRICS_SCHEMA))
+    write_file(join(output, "inputs.parquet"), _parquet(inputs, INPUTS_SCHEMA))
+    write_json(join(output, "metrics.json"), metrics_summary(run_id, metrics))
+    overall = states.get("overall", SliceState())
+    counts = {**_summed_counts(runs), "duplicate_request_ids": duplicate_request_ids(overall)}
+    record = run_record(plan, attempt, now(), counts, overall.spend, metrics)
+    record["merged_from"] = [{"folder": run.folder, "run_id": run.record["run_id"]} for run in runs]
+    end_attempt(output, attempt, record["status"])
+    write_json(join(output, "run.json"), record)
+    return record
+
+
+def _table(folder: str, name: str) -> Iterator[dict[str, Any]]:
+    for metadata in FileSystems.match([join(folder, name, "part-*.parquet")])[0].metadata_list:
+        with FileSystems.open(metadata.path) as stream:
+            yield from pq.read_table(stream).to_pylist()
+
+
+def _dropped_slices(runs: Sequence[FinishedRun], run_id: str) -> list[MetricRow]:
+    """The slices that every run dropped for having too many values. UsageError for one that only some dropped."""
+    dropped = [
+        {row["metric"]: row for row in _table(run.folder, "metrics") if row["metric"].startswith("slice/")}
+        for run in runs
+    ]
+    for name in sorted({name for found in dropped for name in found}):
+        without = [run.folder for run, found in zip(runs, dropped, strict=True) if name not in found]
+        if without:
+            slice_name = name.removeprefix("slice/").removesuffix("/error")
+            raise UsageError(
+                f"the slice {slice_name} has too many values in some runs and not in {without[0]!r}; run them again "
+                f"without {slice_name} in --slice_by"
+            )
+    most = {name: max((found[name] for found in dropped), key=_value) for name in dropped[0]}
+    return [MetricRow(**{**row, "run_id": run_id}) for row in most.values()]
+
+
+def _value(row: Mapping[str, Any]) -> float:
+    return float(row["value"])
+
+
+def _summed_counts(runs: Sequence[FinishedRun]) -> Counter[str]:
+    """The runs' counts added up, under the names that a run has them from its pipeline."""
+    total: Counter[str] = Counter()
+    for run in runs:
+        total.update(run.record["counts"])
+        total.update({f"reject:{code}": count for code, count in run.record["rejects"].items()})
+        total.update({f"note:{code}": count for code, count in run.record["notes"].items()})
+    return total
+
+
+def _parquet(records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(records), schema=schema), buffer, compression="zstd")
+    return buffer.getvalue()

@@ -1,0 +1,84 @@
+"""Merged runs equal the run over the union of their inputs; what cannot be merged is refused in one line."""
+
+import json
+import shutil
+
+import pytest
+from direct import differences, read_table
+from sample_log import ALL_JUDGES, log_rows, write_log
+
+from beamjudge.pipelines.cli import main
+
+FLAGS = ("--quiet", "--judges", ALL_JUDGES, "--global_guidelines", "Must contain 'number'.", "--slice_by",
+         "model,model*locale", "--max_error_rate", "1", "--max_reject_rate", "1")  # fmt: skip
+
+
+def evaluate(inputs, output, *flags):
+    return main(["evaluate", "--input", *map(str, inputs), "--output", str(output), *FLAGS, *flags])
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Three logs, a run over each, and one over all of them."""
+    folder = tmp_path_factory.mktemp("runs")
+    rows = list(log_rows(90))
+    rows[40]["request_id"] = rows[3]["request_id"]
+    logs = []
+    for part, share in enumerate((rows[:50], rows[50:51], rows[51:])):
+        logs.append(folder / f"log{part}.jsonl")
+        write_log(logs[-1], [*share, {"response": "no request"}] if part == 2 else share)
+        assert evaluate(logs[-1:], folder / f"run{part}") == 0
+    assert evaluate(logs, folder / "union") == 0
+    return folder
+
+
+def test_merging_equals_the_run_over_the_union(runs, tmp_path):
+    assert main(["merge", *(str(runs / f"run{part}") for part in (0, 1, 2)), "--output", str(tmp_path / "out")]) == 0
+    merged, union = (
+        {(row["slice"], row["metric"]): row for row in read_table(folder, "metrics").to_pylist()}
+        for folder in (tmp_path / "out", runs / "union")
+    )
+    assert merged.keys() == union.keys()
+    for key, row in union.items():
+        assert differences(merged[key], row) == {}, key
+    both = [json.loads((folder / "run.json").read_text()) for folder in (tmp_path / "out", runs / "union")]
+    for name in ("run_id", "counts", "rejects", "notes", "status"):
+        assert both[0][name] == both[1][name], name
+    assert both[0]["counts"]["duplicate_request_ids"] == 1
+    assert [part["folder"] for part in both[0]["merged_from"]] == [str(runs / f"run{part}") for part in (0, 1, 2)]
+    # A merged run merges again: its state is that of the union.
+    order = [("slice", "ascending"), ("key", "ascending")]
+    states = [read_table(folder, "state").sort_by(order) for folder in (tmp_path / "out", runs / "union")]
+    counts = [
+        "slice",
+        "key",
+        "n_rows",
+        "n_scored",
+        "n_yes",
+        "n_no",
+        "n_error",
+        "sketch_positive",
+        "buckets",
+        "id_hashes",
+    ]
+    assert states[0].select(counts).equals(states[1].select(counts))
+
+
+def test_what_cannot_be_merged_is_refused(runs, tmp_path, capsys):
+    shutil.copytree(runs / "run0", tmp_path / "again")
+    assert evaluate([runs / "log1.jsonl"], tmp_path / "fewer", "--judges", "safety") == 0
+    assert evaluate([runs / "log1.jsonl"], tmp_path / "unsliced", "--slice_by", "model") == 0
+    (tmp_path / "empty").mkdir()
+    first = str(runs / "run0")
+    for others, said in (
+        ([str(tmp_path / "again")], "both read"),
+        ([str(tmp_path / "fewer")], "--allow_different_judges"),
+        ([str(tmp_path / "unsliced")], "slice_by is"),
+        ([str(tmp_path / "empty")], "holds no run.json; expected the output folder of a complete run"),
+        (["--ouput", "x"], "did you mean --output?"),
+    ):
+        assert main(["merge", first, *others, "--output", str(tmp_path / "out")]) == 2, others
+        error = capsys.readouterr().err
+        assert said in error
+        assert len(error.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
