@@ -84,7 +84,7 @@ def trusted_rows(table: pa.Table) -> pa.Array:
         trusted = pc.and_(trusted, pc.is_valid(table[name]))
     for name in _COUNTS:
         trusted = pc.and_(trusted, pc.greater_equal(table[name], 0))
-    return pc.fill_null(trusted, False)
+    return pc.fill_null(trusted, False).combine_chunks()
 
 
 def with_own_columns(table: pa.Table) -> pa.Table | None:

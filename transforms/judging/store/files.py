@@ -162,6 +162,9 @@ def open_seekable(folder: str, name: str) -> IO[bytes]:
 
 def remove(folder: str, names: Iterable[str]) -> None:
     """Remove files, at the same time; one that is already gone is fine."""
+    names = set(names)
+    if not names:
+        return
     with ThreadPoolExecutor(PARALLEL_FILES) as pool:
         for _ in pool.map(_remove, [path_of(folder, name) for name in names]):
             pass

@@ -3,6 +3,7 @@
 import io
 import logging
 from collections.abc import Mapping
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +27,7 @@ def encode(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def new_writer(sink: io.IOBase, schema: pa.Schema) -> pq.ParquetWriter:
+def new_writer(sink: IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
     """A writer of verdicts, whose pages have checksums."""
     return pq.ParquetWriter(
         sink,

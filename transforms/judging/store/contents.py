@@ -1,0 +1,169 @@
+"""All that is in a store at one moment: which files count, and their verdicts in the order of their keys."""
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from beamjudge.schemas.tables.verdicts import with_own_columns
+from beamjudge.transforms.judging.store.files import (
+    INDEX,
+    PARALLEL_FILES,
+    PART,
+    SEGMENT,
+    TEMPORARY,
+    Damaged,
+    StoreFile,
+    Vanished,
+    list_store,
+    open_seekable,
+    path_of,
+    read,
+)
+from beamjudge.transforms.judging.store.key_index import generation_of
+from beamjudge.transforms.judging.store.merge import Sorted, Sorter, merge
+from beamjudge.transforms.judging.store.segment import decode, without_untrusted
+
+_LOGGER = logging.getLogger(__name__)
+# No write takes this long, so what is unfinished for longer has lost its writer.
+ABANDONED_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationFiles:
+    """A complete generation: its index and its parts, in their order."""
+
+    index: StoreFile
+    parts: tuple[StoreFile, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(part.size for part in self.parts)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.index.name, *(part.name for part in self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class StoreContents:
+    """The files of a store by what they are. `unfinished` are those of writers that are at work or have died."""
+
+    folder: str
+    segments: tuple[StoreFile, ...]
+    generations: tuple[GenerationFiles, ...]
+    unfinished: tuple[StoreFile, ...]
+
+    @property
+    def abandoned(self) -> tuple[StoreFile, ...]:
+        """Unfinished files that nobody will finish any more."""
+        limit = time.time() - ABANDONED_SECONDS
+        return tuple(each for each in self.unfinished if each.modified is not None and each.modified < limit)
+
+    @property
+    def size(self) -> int:
+        """Bytes on file, of what counts."""
+        generations = sum(each.size + each.index.size for each in self.generations)
+        return sum(each.size for each in self.segments) + generations
+
+
+def list_contents(folder: str) -> StoreContents:
+    files = list_store(folder)
+    indexes = {generation_of(name): file for name, file in files.items() if INDEX.fullmatch(name)}
+    parts: dict[str | None, list[StoreFile]] = {}
+    for name, file in files.items():
+        if PART.fullmatch(name):
+            parts.setdefault(generation_of(name), []).append(file)
+    return StoreContents(
+        folder,
+        tuple(file for name, file in files.items() if SEGMENT.fullmatch(name)),
+        tuple(GenerationFiles(file, tuple(parts.get(each, ()))) for each, file in indexes.items()),
+        tuple(file for name, file in files.items() if _is_temporary(name))
+        + tuple(file for each, orphans in parts.items() if each not in indexes for file in orphans),
+    )
+
+
+@dataclass(slots=True)
+class Reading:
+    """The verdicts of some files. What was found on the way is complete once `tables` has been read to its end."""
+
+    folder: str
+    segments: Sequence[StoreFile]
+    generations: Sequence[GenerationFiles]
+    # The files that were read to their end and as they were written (a generation's all or none), and the others.
+    whole: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+
+    def tables(self) -> Sorted:
+        """The verdicts in the order of their keys, each key once. Damaged files are logged and left out."""
+        with Sorter() as sorter:
+            for table in self._segment_tables():
+                sorter.add(table)
+            yield from merge([*sorter.sources(), *(self._generation_tables(each) for each in self.generations)])
+
+    def _segment_tables(self) -> Iterator[pa.Table]:
+        with ThreadPoolExecutor(PARALLEL_FILES) as pool:
+            for names in _chunks([each.name for each in self.segments], 2 * PARALLEL_FILES):
+                for name, future in [(name, pool.submit(self._segment, name)) for name in names]:
+                    try:
+                        yield future.result()
+                        self.whole.append(name)
+                    except Vanished:
+                        continue
+                    except Damaged as error:
+                        self._note_damage(name, str(error))
+
+    def _segment(self, name: str) -> pa.Table:
+        return without_untrusted(path_of(self.folder, name), decode(name, read(self.folder, name)))
+
+    def _generation_tables(self, generation: GenerationFiles) -> Sorted:
+        for part in generation.parts:
+            yield from self._part_tables(part.name)
+        is_whole = not set(generation.names).intersection(self.damaged)
+        (self.whole if is_whole else self.damaged).extend(generation.names)
+
+    def _part_tables(self, name: str) -> Sorted:
+        """What can be read of a part: a damaged row group costs itself only."""
+        try:
+            stream = open_seekable(self.folder, name)
+        except Vanished:
+            return
+        with stream:
+            try:
+                file = pq.ParquetFile(stream, page_checksum_verification=True)
+            except (pa.ArrowException, OSError) as error:
+                self._note_damage(name, f"it is no Parquet file ({type(error).__name__})")
+                return
+            for group in range(file.num_row_groups):
+                table = self._group(name, file, group)
+                if table is not None:
+                    yield table
+
+    def _group(self, name: str, file: pq.ParquetFile, group: int) -> pa.Table | None:
+        try:
+            table = with_own_columns(file.read_row_group(group, use_threads=False))
+        except (pa.ArrowException, OSError) as error:
+            self._note_damage(name, f"its row group {group} cannot be read ({type(error).__name__})")
+            return None
+        if table is None:
+            self._note_damage(name, "its columns are not those of verdicts")
+            return None
+        return without_untrusted(path_of(self.folder, name), table)
+
+    def _note_damage(self, name: str, what: str) -> None:
+        self.damaged.append(name)
+        _LOGGER.warning("%s: %s; it is not used", path_of(self.folder, name), what)
+
+
+def _is_temporary(name: str) -> bool:
+    stem = name.removesuffix(TEMPORARY)
+    return stem != name and any(kind.fullmatch(stem) for kind in (SEGMENT, PART, INDEX))
+
+
+def _chunks(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    for start in range(0, len(names), size):
+        yield names[start : start + size]
