@@ -131,6 +131,12 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("max_concurrency", "calls in flight per worker process (default 32)", integer, "N"),
         Flag("judge_timeout", "seconds for a call with all its retries (default 120)", number, "SECONDS"),
         Flag("judge_processes", "number of worker processes that share the endpoint's limits", integer, "N"),
+        Flag(
+            "verdict_store",
+            "the folder of the verdicts that were paid for, which runs may share (default OUTPUT/verdicts)",
+            metavar="FOLDER",
+        ),
+        Flag("no_verdict_reuse", "ask for every verdict again, also for those in the verdict store", is_switch=True),
     ),
     "gates": (
         Flag(
@@ -219,7 +225,8 @@ def add_evaluate_flags(parser: argparse.ArgumentParser) -> None:
         for flag in flags:
             options: dict[str, Any] = {"help": flag.help, "default": argparse.SUPPRESS}
             if flag.is_switch:
-                options["action"] = argparse.BooleanOptionalAction
+                negative = flag.name.startswith("no_")
+                options["action"] = "store_true" if negative else argparse.BooleanOptionalAction
             else:
                 options |= {"type": flag.parse, "metavar": flag.metavar, "choices": flag.choices}
                 if flag.choices:

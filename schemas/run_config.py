@@ -144,6 +144,8 @@ class RunConfig(_Model):
     max_concurrency: Annotated[int, Field(gt=0)] = 32
     judge_processes: Annotated[int, Field(gt=0)] | None = None
     judge_timeout: Annotated[float, Field(gt=0, strict=False)] = 120.0
+    verdict_store: str | None = None
+    no_verdict_reuse: bool = False
     reshuffle: Literal["auto", "on", "off"] = "auto"
 
     @field_validator("columns")
@@ -200,6 +202,11 @@ class RunConfig(_Model):
         if isinstance(self.global_guidelines, dict):
             return Guidelines(named=tuple((name, tuple(rules)) for name, rules in self.global_guidelines.items()))
         return Guidelines(rules=tuple(self.global_guidelines))
+
+    @property
+    def verdict_folder(self) -> str:
+        """Where verdicts are stored: a store that runs share, or the run's own."""
+        return self.verdict_store or f"{self.output.rstrip('/')}/verdicts"
 
     def selected_judges(self) -> tuple[str, ...]:
         """The names of the judges that run, in the order of the built-in list."""
