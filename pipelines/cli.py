@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 
 import beamjudge
 from beamjudge.pipelines.flags import EXAMPLES, Parser, add_evaluate_flags, unknown_flag
+from beamjudge.pipelines.verdicts import EXAMPLES as VERDICTS_EXAMPLES
+from beamjudge.pipelines.verdicts import add_verdicts_commands
 from beamjudge.schemas.errors import RunFailed, UsageError
 from beamjudge.schemas.judges import BUILT_IN_JUDGES
 
@@ -86,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     _command(actions, "list", "name, stage and question of every judge", _EXAMPLES, _list_judges)
     show = _command(actions, "show", "a judge's needs and its prompt", _EXAMPLES, _show_judge)
     show.add_argument("name", metavar="NAME", choices=[spec.name for spec in BUILT_IN_JUDGES])
+    verdicts = commands.add_parser("verdicts", help="the verdicts that were paid for", epilog=VERDICTS_EXAMPLES)
+    actions = verdicts.add_subparsers(dest="action", required=True, metavar="stats|compact|prune")
+    add_verdicts_commands(actions, _command)
     return parser
 
 

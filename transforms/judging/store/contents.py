@@ -31,6 +31,7 @@ from beamjudge.transforms.judging.store.segment import decode, without_untrusted
 _LOGGER = logging.getLogger(__name__)
 # No write takes this long, so what is unfinished for longer has lost its writer.
 ABANDONED_SECONDS = 3600.0
+_LISTINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class StoreContents:
 
 
 def list_contents(folder: str) -> StoreContents:
-    files = list_store(folder)
+    """What is in a store now. None of it may be missed, or a pruning would overlook it."""
+    files = _settled_listing(folder)
     indexes = {generation_of(name): file for name, file in files.items() if INDEX.fullmatch(name)}
     parts: dict[str | None, list[StoreFile]] = {}
     for name, file in files.items():
@@ -94,9 +96,11 @@ class Reading:
     folder: str
     segments: Sequence[StoreFile]
     generations: Sequence[GenerationFiles]
-    # The files that were read to their end and as they were written (a generation's all or none), and the others.
+    # The files that were read to their end and as they were written (a generation's all or none), and the others:
+    # some cannot be read, some have gone meanwhile.
     whole: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
 
     def tables(self) -> Sorted:
         """The verdicts in the order of their keys, each key once. Damaged files are logged and left out."""
@@ -113,7 +117,7 @@ class Reading:
                         yield future.result()
                         self.whole.append(name)
                     except Vanished:
-                        continue
+                        self.vanished.append(name)
                     except Damaged as error:
                         self._note_damage(name, str(error))
 
@@ -123,14 +127,17 @@ class Reading:
     def _generation_tables(self, generation: GenerationFiles) -> Sorted:
         for part in generation.parts:
             yield from self._part_tables(part.name)
-        is_whole = not set(generation.names).intersection(self.damaged)
-        (self.whole if is_whole else self.damaged).extend(generation.names)
+        if set(generation.names).intersection(self.damaged):
+            self.damaged.extend(generation.names)
+        elif not set(generation.names).intersection(self.vanished):
+            self.whole.extend(generation.names)
 
     def _part_tables(self, name: str) -> Sorted:
         """What can be read of a part: a damaged row group costs itself only."""
         try:
             stream = open_seekable(self.folder, name)
         except Vanished:
+            self.vanished.append(name)
             return
         with stream:
             try:
@@ -157,6 +164,20 @@ class Reading:
     def _note_damage(self, name: str, what: str) -> None:
         self.damaged.append(name)
         _LOGGER.warning("%s: %s; it is not used", path_of(self.folder, name), what)
+
+
+def _settled_listing(folder: str) -> dict[str, StoreFile]:
+    """A listing that is not taken in the middle of a replacement.
+
+    No listing is of one moment: it may lack both the files that are being replaced and those that replace them. Then
+    the next listing has the latter.
+    """
+    files = list_store(folder)
+    for _ in range(_LISTINGS):
+        before, files = files, list_store(folder)
+        if before.keys() <= files.keys():
+            break
+    return files
 
 
 def _is_temporary(name: str) -> bool:

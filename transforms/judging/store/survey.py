@@ -6,8 +6,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from beamjudge.schemas.errors import RunFailed
 from beamjudge.transforms.judging.store.contents import Reading, list_contents
 
+_ATTEMPTS = 5
 _MICROSECONDS = 1_000_000
 _SUMS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens", "cost_usd")
 
@@ -53,7 +55,19 @@ class Survey:
 
 
 def survey(folder: str) -> Survey:
-    """Read all verdicts of a store and add them up. Damaged files are logged, and counted."""
+    """Read all verdicts of a store and add them up. Damaged files are logged, and counted.
+
+    Raises RunFailed when others replace the files all the time.
+    """
+    for _ in range(_ATTEMPTS):
+        found = _survey_once(folder)
+        if found is not None:
+            return found
+    raise RunFailed(f"{folder}: other processes change this store all the time; try again when they have ended")
+
+
+def _survey_once(folder: str) -> Survey | None:
+    """The survey, or null if files that were listed were gone before they were read."""
     contents = list_contents(folder)
     found = Survey(
         size=contents.size,
@@ -65,7 +79,7 @@ def survey(folder: str) -> Survey:
     for table in reading.tables():
         _add(found, table)
     found.damaged_files = len(set(reading.damaged))
-    return found
+    return None if reading.vanished else found
 
 
 def _add(found: Survey, table: pa.Table) -> None:
