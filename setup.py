@@ -32,7 +32,7 @@ setup(
     install_requires=[
         "apache-beam>=2.76",
         "pyarrow>=17",
-        "openai>=2",
+        "aiohttp>=3.11",
         "tenacity>=9",
         "pydantic>=2.7",
         "PyYAML>=6",
@@ -50,6 +50,7 @@ setup(
             "sacrebleu>=2.4",
             "rouge-score>=0.1.2",
             "hypothesis>=6",
+            "openai>=2",
             "ruff",
             "mypy",
             "types-PyYAML",

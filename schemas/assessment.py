@@ -44,10 +44,27 @@ NO_SPEND = Spend()
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeSpend:
+    """What verdicts cost: `spent` on their calls, `reused` once on those that were stored before, and `wasted` on calls
+    that were billed and gave no verdict."""
+
+    spent: Spend = NO_SPEND
+    reused: Spend = NO_SPEND
+    wasted: Spend = NO_SPEND
+
+    def __add__(self, other: "JudgeSpend") -> "JudgeSpend":
+        return JudgeSpend(self.spent + other.spent, self.reused + other.reused, self.wasted + other.wasted)
+
+
+NO_JUDGE_SPEND = JudgeSpend()
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """One answer of a judge. `rating` is set exactly when scored, `error_message` exactly on an error.
 
-    `notes` are note codes for the row (for example `truncated:retrieved_context`).
+    `spend`, `reused` and `wasted` are what it cost, as in JudgeSpend. `notes` are note codes for the row (for example
+    `truncated:retrieved_context`).
     """
 
     outcome: Outcome
@@ -57,6 +74,8 @@ class Verdict:
     score: float | None = None
     spend: Spend = NO_SPEND
     notes: tuple[str, ...] = ()
+    reused: Spend = NO_SPEND
+    wasted: Spend = NO_SPEND
 
     @classmethod
     def scored(
@@ -65,8 +84,12 @@ class Verdict:
         return cls(Outcome.SCORED, rating=rating, rationale=rationale, score=score, spend=spend)
 
     @classmethod
-    def failed(cls, error_message: str, spend: Spend = NO_SPEND) -> "Verdict":
-        return cls(Outcome.ERROR, error_message=error_message, spend=spend)
+    def failed(cls, error_message: str, wasted: Spend = NO_SPEND) -> "Verdict":
+        return cls(Outcome.ERROR, error_message=error_message, wasted=wasted)
+
+    @property
+    def cost(self) -> JudgeSpend:
+        return JudgeSpend(self.spend, self.reused, self.wasted)
 
     @classmethod
     def not_applicable(cls, reason: str | None = None) -> "Verdict":

@@ -8,7 +8,7 @@ import apache_beam as beam
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.assessment import JudgeSpend
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
@@ -22,7 +22,7 @@ class RunTotals(NamedTuple):
     """What is known of the whole run only: rows beyond the first of each id, and what each judge's calls used."""
 
     duplicate_request_ids: int
-    spend: Mapping[str, Spend]
+    spend: Mapping[str, JudgeSpend]
 
 
 class FinishRun(beam.DoFn):

@@ -2,10 +2,11 @@
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from beamjudge.schemas.assessment import NO_SPEND, Spend
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.tables import SCHEMA_VERSION
@@ -15,7 +16,7 @@ from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.plan import RunPlan
 
 _COUNTS = ("records_read", "blank", "expanded", "grouped", "rows", "rejects", "bad_files", "duplicate_request_ids")
-_PACKAGES = ("apache-beam", "pyarrow", "openai")
+_PACKAGES = ("apache-beam", "pyarrow", "aiohttp")
 _EXIT_CODES = {"done": 0, "gate_failed": 3, "stopped": 4}
 
 
@@ -34,7 +35,7 @@ def run_record(
     attempt: Attempt,
     finished: str,
     counts: Mapping[str, int],
-    spend: Mapping[str, Spend],
+    spend: Mapping[str, JudgeSpend],
     metrics: Sequence[MetricRow],
 ) -> dict[str, Any]:
     """The content of `run.json`. `counts` has plain names, `reject:<code>`, `note:<code>` and `stopped`."""
@@ -59,7 +60,9 @@ def run_record(
         "counts": totals,
         "rejects": _with_prefix(counts, "reject:"),
         "notes": _with_prefix(counts, "note:"),
-        "judges": {judge.spec.name: _judge_entry(judge, spend.get(judge.spec.name, NO_SPEND)) for judge in plan.judges},
+        "judges": {
+            judge.spec.name: _judge_entry(judge, spend.get(judge.spec.name, NO_JUDGE_SPEND)) for judge in plan.judges
+        },
         "gates": [
             {"name": gate.name, "limit": gate.limit, "value": gate.value, "passed": gate.passed} for gate in gates
         ],
@@ -84,18 +87,12 @@ def _with_prefix(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix): count for name, count in sorted(counts.items()) if name.startswith(prefix)}
 
 
-def _judge_entry(judge: JudgeBinding, spend: Spend) -> dict[str, Any]:
+def _judge_entry(judge: JudgeBinding, spend: JudgeSpend) -> dict[str, Any]:
     return {
         "model": judge.model,
         "hash": judge.hash,
         "version": judge.spec.version,
         "endpoint": judge.endpoint_name,
         "protocol": judge.protocol.value,
-        "spent": {
-            "calls": spend.calls,
-            "input_tokens": spend.input_tokens,
-            "cached_input_tokens": spend.cached_input_tokens,
-            "output_tokens": spend.output_tokens,
-            "cost_usd": spend.cost_usd,
-        },
+        **asdict(spend),
     }

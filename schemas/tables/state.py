@@ -19,6 +19,7 @@ _SPEND = pa.list_(
     pa.struct(
         [
             ("judge", pa.string()),
+            ("kind", pa.string()),
             ("calls", pa.int64()),
             ("input_tokens", pa.int64()),
             ("cached_input_tokens", pa.int64()),

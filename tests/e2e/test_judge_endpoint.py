@@ -75,10 +75,14 @@ def test_failures_are_errors_beside_the_numbers_and_never_in_them(tmp_path, endp
     for metric, told in expected_metrics(rows).items():
         assert differences(metrics["overall", metric], told) == {}, metric
     run = json.loads((tmp_path / "out" / "run.json").read_text())
-    spent = {judge: entry["spent"]["calls"] for judge, entry in run["judges"].items()}
-    assert sum(spent.values()) == len(endpoint.requests) - 1  # the filtered call was refused, and is billed nothing
+    calls = {kind: sum(judge[kind]["calls"] for judge in run["judges"].values()) for kind in ("spent", "wasted")}
+    # The filtered call was refused and is billed nothing; each judge of a response asked about answer 5 in vain.
+    assert calls == {"spent": len(endpoint.requests) - 1 - 5, "wasted": 5}
     assert run["judges"]["safety"]["spent"] == {
-        "calls": 12, "input_tokens": 1200, "cached_input_tokens": 0, "output_tokens": 240, "cost_usd": None,
+        "calls": 11, "input_tokens": 1100, "cached_input_tokens": 0, "output_tokens": 220, "cost_usd": None,
+    }  # fmt: skip
+    assert run["judges"]["safety"]["wasted"] == {
+        "calls": 1, "input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 20, "cost_usd": None,
     }  # fmt: skip
     assert all(request.headers["authorization"] == f"Bearer {KEY}" for request in endpoint.requests)
     assert KEY not in everything_written(tmp_path / "out") + capsys.readouterr().err

@@ -14,7 +14,7 @@ from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
 from apache_beam.testing.util import assert_that
 from scipy import stats
 
-from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, JudgeSpend, Outcome, Spend, Verdict
 from beamjudge.schemas.judges import BUILT_IN_JUDGES
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.row import Guidelines, Row, SliceValue, TokenUsage
@@ -253,11 +253,11 @@ def check_states(found: Iterable[tuple[str, SliceState]]) -> None:
     assert {name: state.n_rows for name, state in states.items()} == {
         name: len(rows) for name, rows in slices_of(ROWS).items()
     }
-    spend: dict[str, Spend] = {}
+    spend: dict[str, JudgeSpend] = {}
     for each in ROWS:
         for judge, assessment in each.assessments.items():
             for part in assessment.parts():
-                spend[judge] = spend.get(judge, Spend()) + part.spend
+                spend[judge] = spend.get(judge, JudgeSpend()) + part.cost
     assert states["overall"].spend == spend
     assert len(states["overall"].id_hashes) == len(ROWS)
     assert not states["model=a"].id_hashes

@@ -4,7 +4,15 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 
-from beamjudge.schemas.assessment import Assessment, EvaluatedRow, MetricValue, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import (
+    NO_JUDGE_SPEND,
+    Assessment,
+    EvaluatedRow,
+    JudgeSpend,
+    MetricValue,
+    Outcome,
+    Verdict,
+)
 from beamjudge.schemas.judges import JudgeSpec
 from beamjudge.schemas.metric import MetricKind, MetricSpec, Observed
 from beamjudge.transforms.aggregation.state import Observation
@@ -64,13 +72,13 @@ def observe_row(evaluated: EvaluatedRow, specs: Sequence[MetricSpec], plan: RunP
     for spec in specs:
         if spec.judge is None and (value := evaluated.values.get(spec.key)) is not None:
             observed[spec.key] = _observe_value(spec.kind, value)
-    spend: list[tuple[str, Spend]] = []
+    spend: list[tuple[str, JudgeSpend]] = []
     for binding in plan.judges:
         judge = binding.spec
         assessment = evaluated.assessments.get(judge.name)
         if assessment is not None:
             observed.update(_observe_assessment(judge, assessment, evaluated, plan))
-            spend.extend((judge.name, part.spend) for part in assessment.parts() if part.spend.calls)
+            spend.extend((judge.name, part.cost) for part in assessment.parts() if part.cost != NO_JUDGE_SPEND)
     if evaluated.overall is not None and evaluated.overall.outcome is not Outcome.NOT_APPLICABLE:
         observed[OVERALL_ASSESSMENT] = _observe_verdict(evaluated.overall)
     row = evaluated.row

@@ -8,7 +8,7 @@ variances are merged by Chan's method. What is not applicable is not counted: it
 from array import array
 from typing import NamedTuple, TypeAlias
 
-from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome
 from beamjudge.schemas.metric import MetricKind, Observed
 from beamjudge.transforms.aggregation.sketch import Sketch
 
@@ -26,7 +26,7 @@ class Observation(NamedTuple):
     bucket: int
     observed: dict[str, Observed]
     id_hash: int | None = None
-    spend: tuple[tuple[str, Spend], ...] = ()
+    spend: tuple[tuple[str, JudgeSpend], ...] = ()
     clustered: bool = False
 
 
@@ -238,7 +238,7 @@ class SliceState:
         self.n_rows = 0
         self.metrics: dict[str, MetricState] = {}
         self.id_hashes = array("Q")
-        self.spend: dict[str, Spend] = {}
+        self.spend: dict[str, JudgeSpend] = {}
 
     def add(self, observation: Observation) -> None:
         """Add one row."""
@@ -264,9 +264,9 @@ class SliceState:
         self.id_hashes.extend(other.id_hashes)
         self._add_spend(tuple(other.spend.items()))
 
-    def _add_spend(self, spend: tuple[tuple[str, Spend], ...]) -> None:
+    def _add_spend(self, spend: tuple[tuple[str, JudgeSpend], ...]) -> None:
         for judge, used in spend:
-            self.spend[judge] = self.spend.get(judge, NO_SPEND) + used
+            self.spend[judge] = self.spend.get(judge, NO_JUDGE_SPEND) + used
 
     def __eq__(self, other: object) -> bool:
         """Equal sums; the order in which rows came is no part of a state."""

@@ -1,12 +1,12 @@
 """States to and from the rows of the state table, without loss."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
 
-from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, NO_SPEND, JudgeSpend, Spend
 from beamjudge.schemas.metric import MetricKind
 from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import (
@@ -20,6 +20,7 @@ from beamjudge.transforms.aggregation.state import (
     new_metric_state,
 )
 
+_KINDS = tuple(field.name for field in fields(JudgeSpend))
 _MOMENTS = ("n_scored", "origin", "offset", "m2", "sum", "sum_squares", "min", "max")
 
 
@@ -27,8 +28,7 @@ def state_records(run_id: str, slice_name: str, state: SliceState) -> Iterator[d
     """The slice's rows of the state table: the slice itself, then its metrics by key."""
     base = {**dict.fromkeys(STATE_SCHEMA.names), "run_id": run_id, "slice": slice_name, "n_rows": state.n_rows}
     hashes = np.sort(np.frombuffer(state.id_hashes, dtype=np.uint64)).astype("<u8")
-    spend = [{"judge": judge, **asdict(used)} for judge, used in sorted(state.spend.items())]
-    yield {**base, "id_hashes": hashes.tobytes(), "spend": spend}
+    yield {**base, "id_hashes": hashes.tobytes(), "spend": list(_spend_cells(state.spend))}
     for key in sorted(state.metrics):
         yield {**base, "key": key, **_metric_cells(state.metrics[key])}
 
@@ -41,7 +41,7 @@ def states_from_records(records: Iterable[Mapping[str, Any]]) -> dict[str, Slice
         if record["key"] is None:
             part.n_rows = record["n_rows"]
             part.id_hashes.extend(np.frombuffer(record["id_hashes"], dtype="<u8").tolist())
-            part.spend = {entry["judge"]: _spend(entry) for entry in record["spend"]}
+            part.spend = _spends(record["spend"])
         else:
             part.metrics[record["key"]] = _metric_state(record)
         states.setdefault(record["slice"], SliceState()).merge(part)
@@ -104,5 +104,18 @@ def _sketch_counts(cells: Iterable[Mapping[str, int]]) -> dict[int, int]:
     return {cell["index"]: cell["count"] for cell in cells}
 
 
-def _spend(entry: Mapping[str, Any]) -> Spend:
-    return Spend(**{name: value for name, value in entry.items() if name != "judge"})
+def _spend_cells(spends: Mapping[str, JudgeSpend]) -> Iterator[dict[str, Any]]:
+    """One entry per judge and kind of spend; a kind without calls is left out."""
+    for judge, spend in sorted(spends.items()):
+        for kind in _KINDS:
+            used = getattr(spend, kind)
+            if used != NO_SPEND:
+                yield {"judge": judge, "kind": kind, **asdict(used)}
+
+
+def _spends(cells: Iterable[Mapping[str, Any]]) -> dict[str, JudgeSpend]:
+    spends: dict[str, JudgeSpend] = {}
+    for cell in cells:
+        used = Spend(**{name: value for name, value in cell.items() if name not in ("judge", "kind")})
+        spends[cell["judge"]] = replace(spends.get(cell["judge"], NO_JUDGE_SPEND), **{cell["kind"]: used})
+    return spends

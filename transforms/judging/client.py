@@ -15,11 +15,12 @@ from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.transforms.judging import lexical
 from beamjudge.transforms.judging.binding import JudgeBinding
+from beamjudge.transforms.judging.connections import Connections
 from beamjudge.transforms.judging.content_key import content_key
-from beamjudge.transforms.judging.endpoint import CallSettings, EndpointClient
+from beamjudge.transforms.judging.endpoint import EndpointClient, Shared
 from beamjudge.transforms.judging.fitting import Prompt, fit_prompt
 from beamjudge.transforms.judging.keys import KeyUnavailable
-from beamjudge.transforms.judging.limits import Slots
+from beamjudge.transforms.judging.limits import Slots, Throttling
 from beamjudge.transforms.judging.question import Question
 from beamjudge.transforms.judging.retry import RetryPolicy
 from beamjudge.transforms.plan import RunPlan
@@ -41,8 +42,16 @@ class JudgeClient:
 
     def __init__(self, config: RunConfig, policy: RetryPolicy | None = None) -> None:
         self.fatal: str | None = None
-        self._settings = CallSettings(config.judge_timeout, policy or RetryPolicy(), config.judge_processes or 1)
-        self._slots = Slots(config.max_concurrency)
+        self._throttling = Throttling()
+        self._connections = Connections()
+        self._shared = Shared(
+            config.judge_timeout,
+            policy or RetryPolicy(),
+            config.judge_processes or 1,
+            Slots(config.max_concurrency),
+            self._throttling,
+            self._connections,
+        )
         self._lock = threading.Lock()
         self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -95,16 +104,16 @@ class JudgeClient:
                 return Verdict.failed(_CLOSED)
             try:
                 endpoint = self._endpoint_of(binding)
-            except KeyUnavailable as error:
+            except (KeyUnavailable, ValueError) as error:
                 self.fatal = self.fatal or f"endpoint {binding.endpoint_name}: {error}"
                 return Verdict.failed(_CLOSED)
-            self._running_loop().call_soon_threadsafe(self._start, key, endpoint, binding, prompt, done)
+            self._running_loop().call_soon_threadsafe(self._start, key, endpoint, binding, question, prompt, done)
         return None
 
     def _endpoint_of(self, binding: JudgeBinding) -> EndpointClient:
         name = binding.endpoint_name
         if name not in self._endpoints:
-            self._endpoints[name] = EndpointClient(name, binding.endpoint, self._settings, self._slots, self.fail)
+            self._endpoints[name] = EndpointClient(name, binding.endpoint, self._shared, self.fail)
         return self._endpoints[name]
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
@@ -116,12 +125,20 @@ class JudgeClient:
 
     # From here on everything runs on the loop's thread.
 
-    def _start(self, key: str, endpoint: EndpointClient, binding: JudgeBinding, prompt: Prompt, done: Done) -> None:
+    def _start(
+        self,
+        key: str,
+        endpoint: EndpointClient,
+        binding: JudgeBinding,
+        question: Question,
+        prompt: Prompt,
+        done: Done,
+    ) -> None:
         if key in self._in_flight:
             self._in_flight[key].append(done)
             return
         self._in_flight[key] = [done]
-        task = asyncio.get_running_loop().create_task(endpoint.ask(binding, prompt))
+        task = asyncio.get_running_loop().create_task(endpoint.ask(binding, question.inputs, prompt))
         self._tasks.add(task)
         task.add_done_callback(partial(self._deliver, key))
         if self.fatal:
@@ -137,7 +154,7 @@ class JudgeClient:
         PROGRESS.add("calls_failed" if verdict.outcome is Outcome.ERROR else "calls_done", 1)
         for done in self._in_flight.pop(key):
             done(verdict)
-            verdict = replace(verdict, spend=NO_SPEND)
+            verdict = replace(verdict, spend=NO_SPEND, wasted=NO_SPEND)
 
     def _cancel_all(self) -> None:
         for task in tuple(self._tasks):
@@ -147,8 +164,7 @@ class JudgeClient:
         tasks = tuple(self._tasks)
         self._cancel_all()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for endpoint in self._endpoints.values():
-            await endpoint.close()
+        await self._connections.close()
         asyncio.get_running_loop().stop()
 
 

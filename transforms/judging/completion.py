@@ -17,38 +17,36 @@ class Completion:
     usage: Json
 
 
-def read_completion(body: Any) -> Completion:
-    """The completion in a decoded body of status 200, or in a body that was text. Raises CallFailed."""
-    if isinstance(body, (str, bytes)):
-        body = _decode(body)
+def read_completion(raw: bytes) -> Completion:
+    """The completion in a body of status 200, whatever its content type says. Raises CallFailed."""
+    body = _decode(raw)
     if not isinstance(body, dict):
         raise not_a_completion("not a JSON object")
-    choices = body.get("choices")
+    choices, usage = body.get("choices"), body.get("usage")
     if not isinstance(choices, list) or not choices:
         if body.get("error"):
             raise from_error_body(body)
-        raise not_a_completion("no choices")
+        raise not_a_completion("no choices", usage=usage)
     choice = choices[0]
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
-        raise not_a_completion("a choice without a message")
+        raise not_a_completion("a choice without a message", usage=usage)
     reply = Reply(
         content=_text(message.get("content")),
         finish_reason=_string(choice.get("finish_reason")),
         refusal=_string(message.get("refusal")),
         has_tool_calls=bool(message.get("tool_calls")),
     )
-    return Completion(reply, body.get("usage"))
+    return Completion(reply, usage)
 
 
-def _decode(text: str | bytes) -> Any:
-    """JSON that was sent with another content type is read all the same."""
+def _decode(raw: bytes) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(raw)
     except (ValueError, RecursionError):
-        start = text[:200].lstrip()
-        is_html = start.startswith("<") if isinstance(start, str) else start.startswith(b"<")
-        raise not_a_completion("HTML instead of JSON" if is_html else "not JSON") from None
+        if raw[:200].lstrip().startswith(b"<"):
+            raise not_a_completion("HTML instead of JSON", billed=False) from None
+        raise not_a_completion("not JSON") from None
 
 
 def _text(content: object) -> str | None:

@@ -1,4 +1,4 @@
-"""One endpoint as a worker process uses it: its connections, what it has taught, its limits and its breaker."""
+"""One endpoint as a worker process uses it: what it has taught, its limits and its breaker."""
 
 import json
 import logging
@@ -7,132 +7,199 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import openai
-
-from beamjudge.schemas.assessment import Verdict
+from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict
+from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.run_config import Endpoint
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.completion import Completion, read_completion
-from beamjudge.transforms.judging.failures import CallFailed, Failure, Stop, from_client_error, not_a_completion
-from beamjudge.transforms.judging.fitting import TRUNCATED, Prompt, reply_tokens
-from beamjudge.transforms.judging.keys import expand_headers, resolve_key
-from beamjudge.transforms.judging.limits import EndpointLimits, Slots
+from beamjudge.transforms.judging.connections import Connections, Target
+from beamjudge.transforms.judging.failures import CallFailed, Failure, Stop, from_status
+from beamjudge.transforms.judging.fitting import TRUNCATED, Prompt, fit_prompt, reply_tokens, room_after
+from beamjudge.transforms.judging.limits import EndpointLimits, RateWindow, Slots, Throttling
+from beamjudge.transforms.judging.question import JudgeInputs
 from beamjudge.transforms.judging.reply import read_reply
-from beamjudge.transforms.judging.request_form import Change, next_change, request_body
-from beamjudge.transforms.judging.retry import Deadline, RetryPolicy, call_with_retries
+from beamjudge.transforms.judging.request_form import Change, more_room, next_change, request_body
+from beamjudge.transforms.judging.retry import RetryPolicy, call_with_retries, within
 from beamjudge.transforms.judging.spend import spend_of
 
 _LOGGER = logging.getLogger(__name__)
-_CONNECT_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class CallSettings:
-    """How every call of a client is made: seconds for a question, retries, and worker processes that share limits."""
+class Shared:
+    """What the endpoints of a client have in common.
+
+    `timeout` is the seconds that a call may take, `processes` the worker processes that share each endpoint's limits
+    per minute, `slots` the calls in flight of this process.
+    """
 
     timeout: float
     policy: RetryPolicy
     processes: int
+    slots: Slots
+    throttling: Throttling
+    connections: Connections
 
 
 @dataclass
 class _Call:
-    """One question on its way: the changes that it tries, and what was last sent for it."""
+    """One question on its way: the forms that it tries, what was last sent for it, and what was paid in vain."""
 
     binding: JudgeBinding
+    inputs: JudgeInputs
     prompt: Prompt
-    deadline: Deadline
+    room: int | None = None  # tokens for the prompt, once the endpoint has said that it is too long ...
+    room_is_told: bool = False  # ... and how long it may be
+    reply_room: int | None = None  # tokens for the reply, once one was cut off
+    has_more_room: bool = False
     tried: frozenset[Change] = frozenset()
     sent_with: frozenset[Change] = frozenset()
-    body: dict[str, Any] = field(default_factory=dict)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    wasted: Spend = NO_SPEND
+    is_held: bool = False
 
 
 class EndpointClient:
     """Asks one endpoint. Every method but the constructor runs on the client's event loop.
 
-    `slots` are the calls in flight of the whole process. `on_fatal` is told the one line for the user when the
-    endpoint turns out to be unusable before its first success. The constructor raises KeyUnavailable.
+    `on_fatal` is told the one line for the user when the endpoint turns out to be unusable before its first success.
+    The constructor raises KeyUnavailable, and ValueError for an address that is none.
     """
 
-    def __init__(
-        self, name: str, endpoint: Endpoint, settings: CallSettings, slots: Slots, on_fatal: Callable[[str], None]
-    ) -> None:
-        self._name, self._endpoint, self._settings, self._on_fatal = name, endpoint, settings, on_fatal
-        self._limits = EndpointLimits(
-            slots, endpoint.requests_per_minute, endpoint.tokens_per_minute, settings.processes
+    def __init__(self, name: str, endpoint: Endpoint, shared: Shared, on_fatal: Callable[[str], None]) -> None:
+        self._name, self._endpoint, self._shared, self._on_fatal = name, endpoint, shared, on_fatal
+        self._price = price_of(endpoint)
+        self._target = Target.of(endpoint)
+        requests, tokens = (
+            RateWindow(limit, shared.processes) if limit else None
+            for limit in (endpoint.requests_per_minute, endpoint.tokens_per_minute)
         )
+        self._limits = EndpointLimits(shared.slots, shared.throttling, requests, tokens)
         self._learned: frozenset[Change] = frozenset()
-        self._has_succeeded = False
+        self._learned_room: int | None = None
+        self._learned_reply_room: int | None = None
         self._stop: Stop | None = None
-        self._http = openai.AsyncOpenAI(
-            api_key=resolve_key(endpoint),
-            base_url=endpoint.base_url,
-            default_headers=expand_headers(endpoint.headers),
-            max_retries=0,
-            # The deadline of the question ends a call that hangs; a model may be silent for as long as it thinks.
-            timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
+        self._has_succeeded = False
+        self._has_answered = False
+        self._unreachable_in_a_row = 0
+
+    async def ask(self, binding: JudgeBinding, inputs: JudgeInputs, prompt: Prompt) -> Verdict:
+        """The judge's verdict on `inputs`, for which `prompt` was made; every failure is a verdict too."""
+        call = _Call(
+            binding, inputs, self._cut_as_learned(binding, inputs, prompt), reply_room=self._learned_reply_room
         )
-
-    async def close(self) -> None:
-        await self._http.close()
-
-    async def ask(self, binding: JudgeBinding, prompt: Prompt) -> Verdict:
-        """The judge's verdict; every failure is a verdict too."""
-        call = _Call(binding, prompt, Deadline(self._settings.timeout))
-        while True:
-            try:
-                completion = await call_with_retries(partial(self._attempt, call), self._settings.policy, call.deadline)
-            except CallFailed as error:
-                change = next_change(error.failure, call.body, call.sent_with)
-                if change is None or change in call.tried:
-                    return Verdict.failed(error.failure.message)
-                call.tried |= {change}
-            else:
-                return self._answered(call, completion)
+        try:
+            while True:
+                try:
+                    completion = await call_with_retries(partial(self._attempt, call), self._shared.policy)
+                except CallFailed as error:
+                    if self._take_another_form(call, error.failure):
+                        continue
+                    self._note_given_up(error.failure)
+                    return Verdict.failed(error.failure.message, wasted=call.wasted)
+                verdict = self._answered(call, completion)
+                if verdict is not None:
+                    return verdict
+        finally:
+            self._hold(call, False)
 
     async def _attempt(self, call: _Call, attempt: int) -> Completion:
         """One request, in the form that the endpoint is known to take by the time it is let through."""
-        tokens = call.prompt.tokens + reply_tokens(self._endpoint)
-        has_begun = attempt > 1 or bool(call.tried)
+        self._hold(call, False)
+        tokens = call.prompt.tokens + (call.reply_room or reply_tokens(self._endpoint))
         self._check_open()
-        async with self._limits.admitted(tokens, has_begun, self._check_open) as admission:
+        async with self._limits.admitted(tokens, bool(call.bodies), self._check_open) as admission:
             call.sent_with = self._learned | call.tried
-            call.body = request_body(self._endpoint, call.prompt.messages, call.binding.protocol, call.sent_with)
+            body = self._body(call)
+            call.bodies.append(body)
             try:
-                completion = read_completion(await call.deadline.run(self._post(call.body)))
+                completion = await within(self._shared.timeout, self._post(body))
             except CallFailed as error:
-                admission.refused = error.failure.rate_limited
-                self._note_stop(error.failure.stop)
+                failure = error.failure
+                admission.refused = failure.rate_limited
+                self._hold(call, failure.rate_limited)
+                if failure.billed:
+                    call.wasted += spend_of(failure.usage, self._price)
+                self._note_stop(failure.stop)
                 raise
-            spend = spend_of(completion.usage, None)
+            spend = spend_of(completion.usage, self._price)
             if spend.input_tokens:
                 admission.used_tokens(spend.input_tokens + spend.output_tokens)
             return completion
 
-    async def _post(self, body: dict[str, Any]) -> object:
-        """The decoded body of the reply, or its text if it is not marked as JSON. Raises CallFailed.
+    def _body(self, call: _Call) -> dict[str, Any]:
+        """The request in the form that `call` has come to."""
+        changes = self._learned | call.tried
+        return request_body(self._endpoint, call.prompt.messages, call.binding.protocol, changes, call.reply_room)
 
-        The client's `post` is used, as its typed methods would spend more time on models and parameters than the rest
-        of the call, and would not send parameters that they do not know.
-        """
-        try:
-            return await self._http.post("/chat/completions", cast_to=object, body=body)
-        except openai.APIError as error:
-            raise from_client_error(error) from None
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
-            raise not_a_completion("not JSON") from None
+    async def _post(self, body: dict[str, Any]) -> Completion:
+        raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        response = await self._shared.connections.post(self._target, raw)
+        self._has_answered = True
+        self._unreachable_in_a_row = 0
+        if response.status != 200:
+            raise from_status(response.status, response.headers, response.body)
+        return read_completion(response.body)
 
-    def _answered(self, call: _Call, completion: Completion) -> Verdict:
+    def _take_another_form(self, call: _Call, failure: Failure) -> bool:
+        """Change the request after `failure`, once per kind of change; false if no form is left that was not sent."""
+        if failure.too_long:
+            if call.room is not None:
+                return False
+            call.room = room_after(failure.too_long, call.prompt, self._endpoint)
+            call.room_is_told = failure.too_long.tokens is not None
+            prompt = fit_prompt(call.binding, call.inputs, call.room)
+            call.prompt = prompt or call.prompt
+        else:
+            change = next_change(failure, call.bodies[-1], call.sent_with) if call.bodies else None
+            if change is None or change in call.tried:
+                return False
+            call.tried |= {change}
+        return self._body(call) not in call.bodies
+
+    def _answered(self, call: _Call, completion: Completion) -> Verdict | None:
+        """The verdict in a reply; null where the reply was cut off and there is a form with more room for it."""
+        spend = spend_of(completion.usage, self._price)
+        verdict = read_reply(completion.reply, call.binding.protocol)
+        if verdict.outcome is Outcome.ERROR:
+            self._learn(call, replace_room=False)
+            call.wasted += spend
+            if completion.reply.finish_reason == "length" and not call.has_more_room:
+                call.has_more_room = True
+                call.reply_room = more_room(call.bodies[-1], spend.output_tokens)
+                if self._body(call) not in call.bodies:
+                    return None
+            return replace(verdict, wasted=call.wasted)
+        self._learn(call, replace_room=True)
+        notes = (*verdict.notes, TRUNCATED) if call.prompt.truncated else verdict.notes
+        return replace(verdict, spend=spend, wasted=call.wasted, notes=notes)
+
+    def _learn(self, call: _Call, replace_room: bool) -> None:
+        """Remember the form that has passed, so that no later question is sent in one that does not."""
         self._has_succeeded = True
         for change in sorted(call.sent_with - self._learned):
             _LOGGER.warning("endpoint %s (model %s) %s: from now on", self._name, self._endpoint.model, change)
         self._learned |= call.sent_with
-        verdict = read_reply(completion.reply, call.binding.protocol)
-        return replace(
-            verdict,
-            spend=spend_of(completion.usage, self._endpoint.price_per_million),
-            notes=(*verdict.notes, TRUNCATED) if call.prompt.truncated else verdict.notes,
-        )
+        if call.room is not None and call.room_is_told and call.room > (self._learned_room or 0):
+            self._learned_room = call.room
+            _LOGGER.warning(
+                "endpoint %s (model %s) takes prompts of about %d tokens: longer contexts are cut from now on",
+                self._name, self._endpoint.model, call.room,
+            )  # fmt: skip
+        if replace_room and call.has_more_room and call.reply_room is not None:
+            self._learned_reply_room = max(call.reply_room, self._learned_reply_room or 0)
+
+    def _cut_as_learned(self, binding: JudgeBinding, inputs: JudgeInputs, prompt: Prompt) -> Prompt:
+        """`prompt`, or its like with less context where the endpoint would reject it. One that cannot be cut is sent
+        all the same: what the endpoint takes was learned from other texts."""
+        if self._learned_room is None or prompt.tokens <= self._learned_room:
+            return prompt
+        return fit_prompt(binding, inputs, self._learned_room) or prompt
+
+    def _hold(self, call: _Call, held: bool) -> None:
+        """Count `call` among those that a rate limit holds back, or no longer."""
+        self._shared.throttling.held += held - call.is_held
+        call.is_held = held
 
     def _check_open(self) -> None:
         if self._stop:
@@ -146,14 +213,33 @@ class EndpointClient:
         if stop is Stop.QUOTA or self._has_succeeded:
             _LOGGER.error("endpoint %s is not asked any more: %s", self._name, stop.value)
         else:
-            self._on_fatal(_fatal_line(self._name, self._endpoint, stop))
+            self._on_fatal(self._fatal_line(_refusal(stop, self._endpoint)))
+
+    def _note_given_up(self, failure: Failure) -> None:
+        """An endpoint to which no connection comes about ends the run at its start, and is not asked any more later:
+        a long log would otherwise spend days on waiting for nothing."""
+        if not failure.unreachable:
+            return
+        self._unreachable_in_a_row += 1
+        if not self._has_answered:
+            self._stop = self._stop or Stop.UNREACHABLE
+            reason = failure.message.removeprefix("connection: ")
+            self._on_fatal(self._fatal_line(f"cannot be reached: {reason}; check --judge_base_url"))
+        elif self._unreachable_in_a_row >= self._shared.slots.limit:
+            self._note_stop(Stop.UNREACHABLE)
+
+    def _fatal_line(self, what: str) -> str:
+        # Without a query, in which some gateways take a key.
+        address = self._endpoint.base_url.partition("?")[0]
+        return f"endpoint {self._name} ({address}, model {self._endpoint.model}) {what}"
 
 
-def _fatal_line(name: str, endpoint: Endpoint, stop: Stop) -> str:
-    where = f"endpoint {name} ({endpoint.base_url}, model {endpoint.model})"
+def _refusal(stop: Stop, endpoint: Endpoint) -> str:
     if stop is Stop.UNAUTHORIZED:
         key = f"the key {endpoint.api_key}" if endpoint.needs_key else "calls without a valid key"
-        return f"{where} refuses {key} (HTTP 401); check --judge_api_key"
+        return f"refuses {key} (HTTP 401); check --judge_api_key"
     if stop is Stop.FORBIDDEN:
-        return f"{where} forbids the call (HTTP 403); check what the key {endpoint.api_key} may use"
-    return f"{where} does not know this path or model (HTTP 404); check --judge_base_url and --judge_model"
+        return f"forbids the call (HTTP 403); check what the key {endpoint.api_key} may use"
+    if stop is Stop.NOT_FOUND:
+        return "does not know this path or model (HTTP 404); check --judge_base_url and --judge_model"
+    return "cannot be reached any more; check --judge_base_url"

@@ -1,13 +1,16 @@
 """Every way in which a call can fail, as a short stable text that never holds the prompt, the reply or the key."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-import openai
+import aiohttp
 
+from beamjudge.schemas.json_value import Json
+from beamjudge.transforms.judging.context_limit import ContextLimit, read_context_limit
 from beamjudge.transforms.judging.retry_after import retry_after_seconds
 
 _QUOTA_CODES = frozenset(
@@ -21,10 +24,9 @@ _QUOTA_CODES = frozenset(
     }
 )
 _CONTENT_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "responsibleaipolicyviolation"})
-_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
-_TOO_LONG_TEXT = re.compile(r"maximum context length|context (length|window|size)|prompt is too long", re.I)
 _REASONS = {408: "the endpoint timed out", 409: "conflict", 429: "rate limited"}
 _SAFE_CODE = re.compile(r"[a-z_]{3,40}")
+_MAX_ERROR_BYTES = 2**16
 
 
 class Stop(str, Enum):
@@ -34,15 +36,18 @@ class Stop(str, Enum):
     UNAUTHORIZED = "unauthorized"
     FORBIDDEN = "forbidden"
     NOT_FOUND = "not_found"
+    UNREACHABLE = "unreachable"
 
 
 @dataclass(frozen=True)
 class Failure:
     """Why one call failed.
 
-    `text` is what the user sees. `changeable` means that another form of the request could pass. `parameter` and
-    `detail` come from the endpoint's own error: they serve to find out which parameter it rejects and are neither shown
-    nor logged, as an endpoint may repeat the prompt in its errors.
+    `text` is what the user sees. `changeable` means that another form of the request could pass, `too_long` what the
+    endpoint said of its context, `unreachable` that no connection came about, `billed` that the call is likely to cost
+    something all the same, with `usage` where it is known. `parameter` and `detail` come from the endpoint's own error:
+    they serve to find out which parameter it rejects and are neither shown nor logged, as an endpoint may repeat the
+    prompt in its errors.
     """
 
     text: str
@@ -51,6 +56,11 @@ class Failure:
     retry_after: float | None = None
     stop: Stop | None = None
     changeable: bool = False
+    too_long: ContextLimit | None = None
+    unreachable: bool = False
+    timed_out: bool = False
+    billed: bool = False
+    usage: Json = None
     parameter: str | None = None
     detail: str = ""
     attempts: int = 1
@@ -76,22 +86,31 @@ class CallFailed(Exception):
 
 
 def timed_out(seconds: float) -> CallFailed:
-    return CallFailed(Failure(f"timeout after {seconds:g} s"))
+    return CallFailed(Failure(f"timeout: no complete reply in {seconds:g} s", retryable=True, timed_out=True))
 
 
-def not_a_completion(reason: str) -> CallFailed:
+def not_a_completion(reason: str, billed: bool = True, usage: Json = None) -> CallFailed:
     """A reply with status 200 that is no chat completion. It may have been billed, so it is not asked for again."""
-    return CallFailed(Failure(f"invalid_reply: {reason}"))
+    return CallFailed(Failure(f"invalid_reply: {reason}", billed=billed, usage=usage))
 
 
-def from_client_error(error: openai.APIError) -> CallFailed:
-    """What the client library raised, as a failure."""
-    if isinstance(error, openai.APIStatusError):
-        return CallFailed(_from_status(error.status_code, error.body, error.response.headers))
-    # The library wraps what its HTTP library raised; only the type is used, as texts may name hosts and headers.
-    cause = type(error.__cause__).__name__
-    text = "could not connect" if cause.startswith("Connect") else "connection lost"
-    return CallFailed(Failure(f"connection: {text}", retryable=True))
+def connection_failed(error: Exception, has_begun: bool) -> CallFailed:
+    """What the HTTP library raised, as a failure; `has_begun` if a reply with status 200 had begun to come.
+
+    Only the type of the error is used, as texts may name hosts and headers.
+    """
+    if isinstance(error, aiohttp.ClientSSLError):
+        return CallFailed(Failure("connection: the server's certificate is not trusted", unreachable=True))
+    if isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)):
+        return CallFailed(Failure("connection: could not connect", retryable=True, unreachable=True))
+    if isinstance(error, aiohttp.ClientResponseError):
+        return CallFailed(Failure("invalid_reply: not HTTP"))
+    return CallFailed(Failure("connection: connection lost", retryable=True, billed=has_begun))
+
+
+def from_status(status: int, headers: Mapping[str, str], body: bytes) -> CallFailed:
+    """A reply with another status than 200."""
+    return CallFailed(_from_status(status, _error_object(body), headers))
 
 
 def from_error_body(body: Mapping[str, Any]) -> CallFailed:
@@ -104,7 +123,19 @@ def from_error_body(body: Mapping[str, Any]) -> CallFailed:
         status = 0
     if 400 <= status < 600:
         return CallFailed(_from_status(status, error, {}))
-    return not_a_completion("an error object instead of a completion")
+    return not_a_completion("an error object instead of a completion", billed=False)
+
+
+def _error_object(body: bytes) -> object:
+    """The error in a body: an object, a text, or the body's own text where it is no JSON."""
+    text = body[:_MAX_ERROR_BYTES].decode("utf-8", "replace")
+    try:
+        decoded = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(decoded, list) and len(decoded) == 1:
+        decoded = decoded[0]
+    return (decoded.get("error") or decoded) if isinstance(decoded, dict) else text
 
 
 def _from_status(status: int, body: object, headers: Mapping[str, str]) -> Failure:
@@ -120,9 +151,10 @@ def _from_status(status: int, body: object, headers: Mapping[str, str]) -> Failu
     if stop:
         return Failure(f"stopped:{stop.value}", status=status, stop=stop)
     parameter = error.get("param") if isinstance(error.get("param"), str) else None
-    says_too_long = parameter in (None, "messages") and _TOO_LONG_TEXT.search(detail)
-    if status in (400, 413, 422) and (codes & _TOO_LONG_CODES or says_too_long):
-        return Failure("context_too_long: the request does not fit the model's context", status=status)
+    too_long = read_context_limit(status, codes, parameter, detail, error)
+    if too_long:
+        text = "context_too_long: the request does not fit the model's context"
+        return Failure(text, status=status, too_long=too_long)
     retryable = status in (408, 409, 429) or status >= 500
     reason = _REASONS.get(status) or ("server error" if status >= 500 else "the endpoint rejected the request")
     named = next((code for code in sorted(codes) if _SAFE_CODE.fullmatch(code) and not retryable), None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from beamjudge.schemas.run_config import Endpoint
 from beamjudge.transforms.judging.binding import JudgeBinding
+from beamjudge.transforms.judging.context_limit import ContextLimit
 from beamjudge.transforms.judging.question import JudgeInputs
 from beamjudge.transforms.judging.render import Message, render
 
@@ -13,6 +14,8 @@ TRUNCATED = "truncated:retrieved_context"
 _REPLY_TOKENS = 1024
 _REPLY_SHARE = 4
 _TOKENS_PER_MESSAGE = 8
+# Tokens do not spread evenly over a text: a cut leaves more of them than its share of characters.
+_MARGIN = 0.95
 # A chunk is never cut below this many characters: what is left has to mean something to the judge.
 MIN_CHUNK_CHARACTERS = 100
 
@@ -37,13 +40,14 @@ def estimate_tokens(text: str) -> int:
     return -(-ascii_characters // 3) + -(-2 * (size - ascii_characters) // 3)
 
 
-def fit_prompt(binding: JudgeBinding, inputs: JudgeInputs) -> Prompt | None:
-    """The prompt for `inputs`, cut to the endpoint's `context_tokens`; null if it cannot be made to fit.
+def fit_prompt(binding: JudgeBinding, inputs: JudgeInputs, room: int | None = None) -> Prompt | None:
+    """The prompt for `inputs`, cut to `room` estimated tokens; null if it cannot be made to fit.
 
-    The longest chunks are cut first: all are cut to the greatest common length with which the prompt fits.
+    Without `room` it is the endpoint's `context_tokens` less the reply's, and unlimited where that is not known. The
+    longest chunks are cut first: all are cut to the greatest common length with which the prompt fits.
     """
     prompt = _prompt(render(binding, inputs))
-    room = _room(binding.endpoint)
+    room = _room(binding.endpoint) if room is None else room
     if room is None or prompt.tokens <= room:
         return prompt
     longest = max(map(len, inputs.context), default=0)
@@ -78,3 +82,17 @@ def reply_tokens(endpoint: Endpoint) -> int:
         if isinstance(configured, int):
             return configured
     return min(_REPLY_TOKENS, (endpoint.context_tokens or _REPLY_TOKENS * _REPLY_SHARE) // _REPLY_SHARE)
+
+
+def room_after(limit: ContextLimit, prompt: Prompt, endpoint: Endpoint) -> int:
+    """Estimated tokens for a prompt after the endpoint rejected `prompt`, by what it said of its context.
+
+    Where it said how long the prompt is, its tokens are translated into estimated ones. Half of the prompt is a guess
+    for an endpoint that says nothing.
+    """
+    if limit.tokens is None:
+        return prompt.tokens // 2
+    room = limit.tokens - min(reply_tokens(endpoint), limit.tokens // _REPLY_SHARE)
+    if limit.sent is not None:
+        room = int(room * prompt.tokens / limit.sent * _MARGIN)
+    return min(room, prompt.tokens - 1)

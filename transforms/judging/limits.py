@@ -8,6 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 MINUTE = 60.0
+# Calls that left a minute apart may arrive a little closer together, as when the first of them had to connect.
+_ON_THE_WAY = 1.0
+# A wait is looked at again after this many seconds: it may have lost its point.
+_LONGEST_SLEEP = 1.0
 
 
 class Slots:
@@ -96,6 +100,13 @@ class AdaptiveSlots(Slots):
 
 
 @dataclass(slots=True)
+class Throttling:
+    """How many calls are held back by a rate limit at the moment, ours or the endpoint's; any thread may read it."""
+
+    held: int = 0
+
+
+@dataclass(slots=True)
 class Use:
     """An amount that was used at a time, for as long as the window holds it."""
 
@@ -105,37 +116,27 @@ class Use:
 
 
 class RateWindow:
-    """At most so many units in any minute (a moving window), first come, first served.
+    """At most so many units in any minute (a moving window).
 
     `per_minute` is the endpoint's limit and `processes` how many worker processes share it. A share below one unit a
     minute is kept as one unit in a longer window. A single amount above the limit passes alone, when the window is
     empty, as it could not pass otherwise.
     """
 
-    def __init__(
-        self,
-        per_minute: float,
-        processes: int = 1,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, per_minute: float, processes: int = 1, clock: Callable[[], float] = time.monotonic) -> None:
         share = per_minute / processes
         self._limit = max(share, 1.0)
-        self._window = MINUTE * max(1.0 / share, 1.0)
-        self._clock, self._sleep = clock, sleep
+        self._window = MINUTE * max(1.0 / share, 1.0) + _ON_THE_WAY
+        self._clock = clock
         self._used = 0.0
         self._uses: deque[Use] = deque()
-        self._turn = asyncio.Lock()
 
-    async def acquire(self, amount: float = 1.0) -> Use:
-        """Wait until `amount` more units fit into the window, and use them."""
-        async with self._turn:
-            while wait := self._seconds_until_free(amount):
-                await self._sleep(wait)
-            use = Use(self._clock(), amount)
-            self._uses.append(use)
-            self._used += amount
-            return use
+    def use(self, amount: float = 1.0) -> Use:
+        """Use `amount` units now, whether or not they fit."""
+        use = Use(self._clock(), amount)
+        self._uses.append(use)
+        self._used += amount
+        return use
 
     def correct(self, use: Use, amount: float) -> None:
         """Replace an estimate by what the call really used."""
@@ -143,7 +144,8 @@ class RateWindow:
             self._used += amount - use.amount
             use.amount = amount
 
-    def _seconds_until_free(self, amount: float) -> float:
+    def seconds_until_free(self, amount: float = 1.0) -> float:
+        """Seconds until the next use leaves the window; 0 once `amount` more units fit into it."""
         now = self._clock()
         while self._uses and self._uses[0].at <= now - self._window:
             gone = self._uses.popleft()
@@ -160,8 +162,8 @@ class RateWindow:
 class Admission:
     """A call that was let through; it says afterwards whether it was refused with 429 and what tokens it used."""
 
-    token_window: RateWindow | None
-    token_use: Use | None
+    token_window: RateWindow | None = None
+    token_use: Use | None = None
     refused: bool = False
 
     def used_tokens(self, tokens: int) -> None:
@@ -173,29 +175,65 @@ class EndpointLimits:
     """All limits that a call to one endpoint passes: the endpoint's slots and rates, and the slots of the process."""
 
     def __init__(
-        self, process_slots: Slots, requests_per_minute: int | None, tokens_per_minute: int | None, processes: int
+        self,
+        process_slots: Slots,
+        throttling: Throttling,
+        requests: RateWindow | None = None,
+        tokens: RateWindow | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.slots = AdaptiveSlots(process_slots.limit)
         self._process_slots = process_slots
-        self._requests = RateWindow(requests_per_minute, processes) if requests_per_minute else None
-        self._tokens = RateWindow(tokens_per_minute, processes) if tokens_per_minute else None
+        self._throttling = throttling
+        self._requests, self._tokens = requests, tokens
+        self._sleep = sleep
+        self._turn = asyncio.Lock()
 
     @asynccontextmanager
     async def admitted(self, tokens: int, has_begun: bool, check: Callable[[], None]) -> AsyncIterator[Admission]:
         """A place in flight for one call of about `tokens` tokens; a question that has begun goes before new ones.
 
         `check` is called whenever the call has waited, and raises when waiting has lost its point. The slots of the
-        process come last, so that an endpoint with a low rate does not keep them from other endpoints.
+        process come last, so that an endpoint with a low rate does not keep them from other endpoints, and a rate is
+        used in the moment in which the call may leave.
         """
         async with self.slots.taken(first=has_begun):
             check()
             began_in = self.slots.round
-            if self._requests:
-                await self._requests.acquire()
-            admission = Admission(self._tokens, await self._tokens.acquire(tokens) if self._tokens else None)
-            async with self._process_slots.taken(first=has_begun):
+            if self._requests or self._tokens:
+                async with self._turn:
+                    await self._until_rates_are_free(tokens, check)
+                    await self._process_slots.acquire(first=has_begun)
+                    admission = self._use_rates(tokens)
+            else:
+                await self._process_slots.acquire(first=has_begun)
+                admission = Admission()
+            try:
                 check()
-                try:
-                    yield admission
-                finally:
-                    self.slots.report(began_in, admission.refused)
+                yield admission
+            finally:
+                self._process_slots.release()
+                self.slots.report(began_in, admission.refused)
+
+    async def _until_rates_are_free(self, tokens: int, check: Callable[[], None]) -> None:
+        check()
+        if not self._wait(tokens):
+            return
+        self._throttling.held += 1
+        try:
+            while wait := self._wait(tokens):
+                await self._sleep(min(wait, _LONGEST_SLEEP))
+                check()
+        finally:
+            self._throttling.held -= 1
+
+    def _wait(self, tokens: int) -> float:
+        return max(
+            self._requests.seconds_until_free() if self._requests else 0.0,
+            self._tokens.seconds_until_free(tokens) if self._tokens else 0.0,
+        )
+
+    def _use_rates(self, tokens: int) -> Admission:
+        if self._requests:
+            self._requests.use()
+        return Admission(self._tokens, self._tokens.use(tokens) if self._tokens else None)

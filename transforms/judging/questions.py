@@ -7,7 +7,7 @@ one per sentence and document for MiniCheck, which rates single sentences.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from beamjudge.schemas.assessment import NO_SPEND, Assessment, Outcome, Verdict
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, Assessment, Outcome, Verdict
 from beamjudge.schemas.judges import JudgeSpec, Need, Protocol
 from beamjudge.schemas.row import Guidelines, Row
 from beamjudge.transforms.judging.binding import JudgeBinding
@@ -140,4 +140,5 @@ def _assemble_named(guidelines: Guidelines, verdicts: Sequence[Verdict]) -> Asse
 def _with_costs(verdict: Verdict, parts: Sequence[Verdict]) -> Verdict:
     """`verdict` with the spend and the notes of its parts."""
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    return replace(verdict, spend=sum((part.spend for part in parts), NO_SPEND), notes=tuple(notes))
+    cost = sum((part.cost for part in parts), NO_JUDGE_SPEND)
+    return replace(verdict, spend=cost.spent, reused=cost.reused, wasted=cost.wasted, notes=tuple(notes))

@@ -20,6 +20,10 @@ RENAME_MAX_COMPLETION_TOKENS: Change = "use max_tokens for max_completion_tokens
 _DROP = "drop "
 _JSON_SCHEMA: dict[str, Json] = {"type": "json_schema", "json_schema": REPLY_SCHEMA}
 _FORMAT_WORDS = re.compile(r"response_format|json_schema|json_object|json mode|structured output|grammar", re.I)
+_REPLY_LIMITS = ("max_tokens", "max_completion_tokens")
+# After a reply that was cut off: enough for a model that thinks before it answers.
+_MORE = 4
+_USUAL_REPLY_TOKENS = 1024
 _KEPT = frozenset({"model", "messages", "response_format"})
 
 
@@ -29,10 +33,19 @@ def requested_parameters(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def request_body(
-    endpoint: Endpoint, messages: Sequence[Message], protocol: Protocol, changes: frozenset[Change]
+    endpoint: Endpoint,
+    messages: Sequence[Message],
+    protocol: Protocol,
+    changes: frozenset[Change],
+    reply_room: int | None = None,
 ) -> dict[str, Any]:
-    """The JSON body of a chat completion request with `changes` applied to its first form."""
+    """The JSON body of a chat completion request with `changes` applied to its first form.
+
+    `reply_room` are the tokens to ask for where the reply needs more than the configuration or the endpoint gives it.
+    """
     body = requested_parameters(endpoint)
+    if reply_room is not None:
+        body[next((name for name in _REPLY_LIMITS if name in body), _REPLY_LIMITS[0])] = reply_room
     if protocol is Protocol.STRUCTURED:
         body.setdefault("response_format", _JSON_SCHEMA)
         if PLAIN_TEXT in changes:
@@ -49,6 +62,12 @@ def request_body(
     body["model"] = endpoint.model
     body["messages"] = [message._asdict() for message in messages]
     return body
+
+
+def more_room(body: dict[str, Any], output_tokens: int) -> int:
+    """Tokens to ask for after a reply to `body` was cut off, when it had `output_tokens`."""
+    given = next((body[name] for name in _REPLY_LIMITS if isinstance(body.get(name), int)), output_tokens)
+    return max(_MORE * given, _MORE * _USUAL_REPLY_TOKENS)
 
 
 def next_change(failure: Failure, body: dict[str, Any], changes: frozenset[Change]) -> Change | None:

@@ -1,8 +1,9 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, JudgeSpend, Outcome, Spend, Verdict
 from beamjudge.schemas.metric import MetricKind, MetricSpec, Observed, mean_spec, share_spec
 from beamjudge.schemas.row import Guidelines
 from beamjudge.transforms.aggregation.observe import (
@@ -162,19 +163,23 @@ def test_ids_are_hashed_into_64_bits_and_256_even_buckets(make_plan: MakePlan, m
     assert all(each.id_hash is not None and 0 <= each.id_hash < 2**64 for each in observations)
 
 
-def test_spend_is_that_of_the_calls_one_by_one(make_plan: MakePlan, make_row: MakeRow) -> None:
+def test_spend_is_that_of_the_verdicts_one_by_one(make_plan: MakePlan, make_row: MakeRow) -> None:
     plan = make_plan(judges=["safety", "chunk_relevance"], metrics=["none"])
     cheap, dear = Spend(1, 10, 0, 2, 0.25), Spend(2, 30, 5, 4, 0.5)
+    reused = replace(YES, reused=dear)
     row = make_row(
         assessments={
             "safety": Assessment(Verdict.scored("yes", None, spend=dear)),
-            "chunk_relevance": Assessment(YES, (Verdict.scored("yes", None, spend=cheap), Verdict.failed("x", cheap))),
+            "chunk_relevance": Assessment(
+                YES, (Verdict.scored("yes", None, spend=cheap), YES, Verdict.failed("x", cheap), reused)
+            ),
         }
     )
     assert observe_row(row, (), plan).spend == (
-        ("safety", dear),
-        ("chunk_relevance", cheap),
-        ("chunk_relevance", cheap),
+        ("safety", JudgeSpend(spent=dear)),
+        ("chunk_relevance", JudgeSpend(spent=cheap)),
+        ("chunk_relevance", JudgeSpend(wasted=cheap)),
+        ("chunk_relevance", JudgeSpend(reused=dear)),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.schemas.assessment import Outcome, Spend
+from beamjudge.schemas.assessment import JudgeSpend, Outcome, Spend
 from beamjudge.schemas.metric import MetricKind, Observed
 from beamjudge.transforms.aggregation.bootstrap import bootstrap_interval
 from beamjudge.transforms.aggregation.sketch import quantile
@@ -39,13 +39,14 @@ CORPORA = st.one_of(
     ),
     UNSCORED.map(lambda outcome: Observed(MetricKind.CORPUS, outcome)),
 )
+SPENDS = st.builds(Spend, *[st.integers(1, 99)] * 4, st.just(0.25))
 OBSERVATIONS = st.builds(
     Observation,
     bucket=st.integers(0, 255),
     observed=st.fixed_dictionaries({}, optional={"share": SHARES, "mean": MEANS, "corpus": CORPORA}),
     id_hash=st.none() | st.integers(0, 2**64 - 1),
     spend=st.lists(
-        st.tuples(st.sampled_from(["safety", "tone"]), st.builds(Spend, *[st.integers(1, 99)] * 4, st.just(0.25))),
+        st.tuples(st.sampled_from(["safety", "tone"]), st.builds(JudgeSpend, *[SPENDS] * 3)),
         max_size=2,
     ).map(tuple),
 )
@@ -178,7 +179,7 @@ def test_a_state_survives_pickling() -> None:
                 "corpus": Observed(MetricKind.CORPUS, Outcome.SCORED, stats=(1, 2)),
             },
             9,
-            (("safety", Spend(1, 2, 0, 3, None)),),
+            (("safety", JudgeSpend(Spend(1, 2, 0, 3, None))),),
         )
     ]
     assert pickle.loads(pickle.dumps(state_of(rows))) == state_of(rows)

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.schemas.assessment import Outcome, Spend
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome, Spend
 from beamjudge.schemas.metric import MetricKind, Observed
 from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import Observation, SliceState
@@ -33,7 +33,8 @@ def observations(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[Ob
         "b": observed(MetricKind.MEAN, mean),
         "ü/corpus": observed(MetricKind.CORPUS, corpus),
     }
-    spends = st.builds(Spend, *[st.integers(0, 99)] * 4, st.none() | QUARTERS)
+    spend = st.builds(Spend, *[st.integers(0, 99)] * 4, st.none() | QUARTERS)
+    spends = st.builds(JudgeSpend, spend, spend, spend).filter(lambda spends: spends != NO_JUDGE_SPEND)
     return st.lists(
         st.builds(
             Observation,

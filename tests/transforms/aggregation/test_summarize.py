@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from sacrebleu.metrics import BLEU
 
-from beamjudge.schemas.assessment import NO_SPEND, Outcome
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, Outcome
 from beamjudge.schemas.metric import MetricKind, MetricRow, MetricSpec, Observed, mean_spec
 from beamjudge.transforms.aggregation.observe import judge_metric_specs
 from beamjudge.transforms.aggregation.state import Observation, SliceState
@@ -187,6 +187,6 @@ def test_guidelines_named_on_rows_follow_by_name(make_plan: MakePlan) -> None:
 def test_duplicates_are_the_rows_beyond_the_first_of_each_id() -> None:
     state = SliceState()
     for id_hash in (5, 2**64 - 1, 5, 5, 2**64 - 1, 0):
-        state.add(Observation(0, {}, id_hash, (("safety", NO_SPEND),)))
+        state.add(Observation(0, {}, id_hash, (("safety", NO_JUDGE_SPEND),)))
     assert duplicate_request_ids(state) == 3
     assert duplicate_request_ids(SliceState()) == 0

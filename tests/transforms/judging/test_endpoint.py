@@ -10,10 +10,11 @@ import pytest
 from fake_endpoint import NO, YES, Answer, Completion, Drip, FakeEndpoint, Hang, Request, Reset, Step, error
 from judge_harness import Asker, config_for, question
 
-from beamjudge.schemas.assessment import Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import JudgeSpend, Outcome, Spend, Verdict
 from beamjudge.schemas.judges import Protocol
 from beamjudge.transforms.judging.fitting import estimate_tokens
 from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key
+from beamjudge.transforms.judging.reply import FILTERED, REFUSED
 
 KEY = "sk-very-secret-0123456789"
 PROMPT_WORDS = "plum-coloured heron"
@@ -158,14 +159,7 @@ def test_learns_nothing_from_a_rejection_that_remains(endpoint: FakeEndpoint) ->
             "context_too_long: the request does not fit the model's context",
         ),
         (Answer(200, "<html>Gateway</html>", content_type="text/html"), "invalid_reply: HTML instead of JSON"),
-        (Answer(200, "<html>Gateway</html>"), "invalid_reply: not JSON"),
-        (Answer(200, '{"choices": [{"mess'), "invalid_reply: not JSON"),
-        (Answer(200, "[" * 100_000), "invalid_reply: not JSON"),
-        (Answer(200, b"\xff\xfe\xfa"), "invalid_reply: not JSON"),
-        (Answer(200, []), "invalid_reply: not a JSON object"),
-        (Answer(200, ""), "invalid_reply: not JSON"),
-        (Answer(200, {"choices": []}), "invalid_reply: no choices"),
-        (Answer(200, {"choices": [{"text": "yes"}]}), "invalid_reply: a choice without a message"),
+        (Answer(200, "<html>Gateway</html>"), "invalid_reply: HTML instead of JSON"),
         (Answer(200, {"error": {"message": "no"}}), "invalid_reply: an error object instead of a completion"),
     ],
 )
@@ -177,11 +171,40 @@ def test_faults_that_are_not_repeated(endpoint: FakeEndpoint, step: Step, kind: 
     assert len(endpoint.requests) == 2
 
 
-def test_an_unreadable_reply_is_an_error_with_its_spend(endpoint: FakeEndpoint) -> None:
-    endpoint.script(Completion("perhaps"))
-    verdict = ask_one(endpoint)
-    assert (verdict.outcome, verdict.spend) == (Outcome.ERROR, Spend(1, 100, 0, 20, None))
+TOKENS_UNKNOWN = Spend(1, cost_usd=None)
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "wasted"),
+    [
+        (Answer(200, '{"choices": [{"mess'), "invalid_reply: not JSON", TOKENS_UNKNOWN),
+        (Answer(200, "[" * 100_000), "invalid_reply: not JSON", TOKENS_UNKNOWN),
+        (Answer(200, b"\xff\xfe\xfa"), "invalid_reply: not JSON", TOKENS_UNKNOWN),
+        (Answer(200, []), "invalid_reply: not a JSON object", TOKENS_UNKNOWN),
+        (Answer(200, ""), "invalid_reply: not JSON", TOKENS_UNKNOWN),
+        (Answer(200, "x" * 17_000_000), "invalid_reply: longer than 16 MiB", TOKENS_UNKNOWN),
+        (
+            Answer(200, {"choices": [], "usage": {"prompt_tokens": 10}}),
+            "invalid_reply: no choices",
+            Spend(1, 10, 0, 0, None),
+        ),
+        (Answer(200, {"choices": [{"text": "yes"}]}), "invalid_reply: a choice without a message", TOKENS_UNKNOWN),
+        (Completion("perhaps"), "the judge's reply holds no verdict", Spend(1, 100, 0, 20, None)),
+        (Completion(finish_reason="content_filter"), FILTERED, Spend(1, 100, 0, 20, None)),
+        (Completion(None, message={"refusal": "no"}), REFUSED, Spend(1, 100, 0, 20, None)),
+    ],
+)
+def test_replies_that_are_paid_in_vain_are_wasted_and_not_repeated(
+    endpoint: FakeEndpoint, step: Step, kind: str, wasted: Spend
+) -> None:
+    endpoint.script(step)
+    assert ask_one(endpoint) == Verdict.failed(kind, wasted)
     assert len(endpoint.requests) == 1
+
+
+def test_what_was_paid_before_the_verdict_is_wasted(endpoint: FakeEndpoint) -> None:
+    endpoint.script(Reset(after_bytes=20), error(500), Completion())
+    assert ask_one(endpoint).cost == JudgeSpend(spent=Spend(1, 100, 0, 20, None), wasted=TOKENS_UNKNOWN)
 
 
 def test_json_of_another_content_type_is_read(endpoint: FakeEndpoint) -> None:
@@ -244,11 +267,14 @@ def test_nobody_listens() -> None:
 
 @pytest.mark.parametrize("step", [Hang(), Drip()])
 def test_a_call_that_does_not_end_is_ended(endpoint: FakeEndpoint, step: Step) -> None:
-    endpoint.script(step)
+    endpoint.script(step, step)
     with Asker(config_for(endpoint.base_url, judge_timeout=0.4)) as asker:
-        assert asker.ask_one(question(1)) == Verdict.failed("timeout after 0.4 s")
-    with Asker(config_for(endpoint.base_url)) as asker:
-        assert asker.ask_one(question(2)).rating == "yes"
+        verdict = asker.ask_one(question(1))
+    assert verdict.error_message == "timeout: no complete reply in 0.4 s after 2 attempts"
+    endpoint.script(step)
+    with Asker(config_for(endpoint.base_url, judge_timeout=2)) as asker:
+        assert asker.ask_one(question(2)).rating == "yes", "a call that timed out is repeated once"
+    assert len(endpoint.requests) == 4
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.transforms.judging.limits import AdaptiveSlots, EndpointLimits, RateWindow, Slots
+from beamjudge.transforms.judging.limits import AdaptiveSlots, EndpointLimits, RateWindow, Slots, Throttling
 
 
 class Clock:
@@ -20,6 +20,10 @@ class Clock:
 
     async def sleep(self, seconds: float) -> None:
         self.now += seconds
+
+
+def go_on() -> None:
+    """Waiting has a point."""
 
 
 def test_slots_admit_in_order_and_retries_first() -> None:
@@ -122,51 +126,94 @@ def test_settles_near_what_the_endpoint_takes() -> None:
 def test_no_minute_holds_more_than_the_limit(amounts: list[int], per_minute: int, processes: int) -> None:
     async def main() -> list[tuple[float, int]]:
         clock = Clock()
-        window = RateWindow(per_minute, processes, clock, clock.sleep)
+        window = RateWindow(per_minute, processes, clock)
+        limits = EndpointLimits(Slots(8), Throttling(), tokens=window, sleep=clock.sleep)
         passed = []
         for amount in amounts:
-            await window.acquire(amount)
-            passed.append((clock.now, amount))
+            async with limits.admitted(amount, False, go_on):
+                passed.append((clock.now, amount))
         return passed
 
     passed = asyncio.run(main())
     limit = max(per_minute / processes, 1.0)
     for index, (start, first) in enumerate(passed):
-        total = sum(amount for at, amount in passed[index:] if at < start + 60)
+        # A second more than a minute: the first of them may have been on the way for longer.
+        total = sum(amount for at, amount in passed[index:] if at < start + 61)
         assert total <= max(limit, first)
 
 
 def test_a_share_below_one_call_a_minute() -> None:
     async def main() -> float:
         clock = Clock()
-        window = RateWindow(2, 4, clock, clock.sleep)
+        limits = EndpointLimits(Slots(8), Throttling(), RateWindow(2, 4, clock), sleep=clock.sleep)
         for _ in range(3):
-            await window.acquire()
+            async with limits.admitted(1, False, go_on):
+                pass
         return clock.now
 
-    assert asyncio.run(main()) == pytest.approx(240.0)  # half a call a minute: at 0, 120 and 240 s
+    assert asyncio.run(main()) == pytest.approx(242.0)  # half a call a minute: at 0, 121 and 242 s
 
 
 def test_estimates_are_replaced_by_what_was_used() -> None:
-    async def main() -> float:
-        clock = Clock()
-        window = RateWindow(100, 1, clock, clock.sleep)
-        use = await window.acquire(90)
-        window.correct(use, 10)
-        await window.acquire(90)
-        assert clock.now == 0.0
-        await window.acquire(1)
-        gone = clock.now
-        window.correct(use, 1000)  # too late: that minute is over
-        await window.acquire(50)
-        return clock.now - gone
+    clock = Clock()
+    window = RateWindow(100, 1, clock)
+    use = window.use(90)
+    assert window.seconds_until_free(90) == 61
+    window.correct(use, 10)
+    assert window.seconds_until_free(90) == 0
+    window.use(90)
+    clock.now = 61.0
+    assert window.seconds_until_free(100) == 0
+    window.correct(use, 1000)  # too late: that minute is over
+    assert window.seconds_until_free(100) == 0
 
-    assert asyncio.run(main()) == 0.0
+
+def test_a_rate_is_used_when_the_call_may_leave() -> None:
+    """While the process's only slot is taken, nothing of the rate is: the call would leave in another minute."""
+
+    async def main() -> list[float]:
+        clock, process = Clock(), Slots(1)
+        window = RateWindow(1, 1, clock)
+        limits = EndpointLimits(process, Throttling(), window, sleep=clock.sleep)
+        left = []
+
+        async def call() -> None:
+            async with limits.admitted(1, False, go_on):
+                left.append(clock.now)
+
+        await process.acquire()
+        calls = [asyncio.ensure_future(call()) for _ in range(2)]
+        await asyncio.sleep(0)
+        clock.now = 100.0
+        process.release()
+        await asyncio.gather(*calls)
+        return left
+
+    assert asyncio.run(main()) == [100.0, 161.0]
+
+
+def test_calls_that_a_rate_holds_back_are_counted() -> None:
+    async def main() -> list[int]:
+        clock, throttling, seen = Clock(), Throttling(), []
+
+        async def sleep(seconds: float) -> None:
+            seen.append(throttling.held)
+            await clock.sleep(seconds)
+
+        limits = EndpointLimits(Slots(4), throttling, RateWindow(1, 1, clock), sleep=sleep)
+        for _ in range(2):
+            async with limits.admitted(1, False, go_on):
+                pass
+        assert throttling.held == 0
+        return seen
+
+    assert set(asyncio.run(main())) == {1}
 
 
 def test_a_call_whose_wait_has_lost_its_point_ends_without_using_the_rate() -> None:
-    async def main() -> None:
-        limits = EndpointLimits(Slots(1), requests_per_minute=1, tokens_per_minute=None, processes=1)
+    async def main() -> float:
+        clock = Clock()
+        limits = EndpointLimits(Slots(1), Throttling(), RateWindow(1, 1, clock), sleep=clock.sleep)
 
         def closed() -> None:
             raise ConnectionError
@@ -176,5 +223,16 @@ def test_a_call_whose_wait_has_lost_its_point_ends_without_using_the_rate() -> N
                 async with limits.admitted(10, False, closed):
                     pass
         assert limits.slots.in_flight == 0
+        async with limits.admitted(10, False, go_on):
+            pass
 
-    asyncio.run(main())
+        def closed_in_a_while() -> None:
+            if clock.now >= 5:
+                raise ConnectionError
+
+        with pytest.raises(ConnectionError):
+            async with limits.admitted(10, False, closed_in_a_while):
+                pass
+        return clock.now
+
+    assert asyncio.run(main()) == 5.0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from beamjudge.schemas.assessment import Assessment, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import Assessment, JudgeSpend, Outcome, Spend, Verdict
 from beamjudge.schemas.judges import BUILT_IN_JUDGES, Protocol
 from beamjudge.schemas.row import Document, Guidelines, Row, TokenUsage, Turn
 from beamjudge.schemas.run_config import Endpoint
@@ -207,7 +207,7 @@ def test_answers_return_to_their_chunks() -> None:
     assert assessment.precision == 0.5
     assert assessment.verdict.outcome is Outcome.SCORED
     assert assessment.verdict.error_message is None
-    assert assessment.verdict.spend == Spend(3, 15, 0, 2, 0.75)
+    assert assessment.verdict.cost == JudgeSpend(spent=Spend(1, 10, 0, 2, 0.5), wasted=Spend(2, 5, 0, 0, 0.25))
     assert assessment.verdict.notes == ("truncated:retrieved_context",)
 
 

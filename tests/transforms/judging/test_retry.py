@@ -6,8 +6,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from beamjudge.transforms.judging.failures import CallFailed, Failure, Stop
-from beamjudge.transforms.judging.retry import Deadline, RetryPolicy, call_with_retries
+from beamjudge.transforms.judging.failures import CallFailed, Failure, Stop, timed_out
+from beamjudge.transforms.judging.retry import RetryPolicy, call_with_retries, within
 from beamjudge.transforms.judging.retry_after import retry_after_seconds
 
 PASSING = Failure("http_500: server error", status=500, retryable=True)
@@ -24,7 +24,7 @@ class Waits:
         self.seconds.append(seconds)
 
 
-def run(failures: list[Failure], policy: RetryPolicy, deadline: float = 1000.0) -> int:
+def run(failures: list[Failure], policy: RetryPolicy) -> int:
     """The number of the attempt that passes after `failures`."""
 
     async def call(attempt: int) -> int:
@@ -32,7 +32,7 @@ def run(failures: list[Failure], policy: RetryPolicy, deadline: float = 1000.0) 
             raise CallFailed(failures[attempt - 1])
         return attempt
 
-    return asyncio.run(call_with_retries(call, policy, Deadline(deadline)))
+    return asyncio.run(call_with_retries(call, policy))
 
 
 def test_waits_double_up_to_a_maximum_with_up_to_half_as_much_again() -> None:
@@ -49,12 +49,13 @@ def test_never_returns_before_the_server_said() -> None:
     assert 7.0 <= waits.seconds[0] <= 7.5
 
 
-@pytest.mark.parametrize(("failure", "attempts"), [(PASSING, 6), (LIMITED, 12)])
+@pytest.mark.parametrize(("failure", "attempts"), [(PASSING, 6), (LIMITED, 12), (timed_out(5).failure, 2)])
 def test_gives_up_and_says_how_often_it_tried(failure: Failure, attempts: int) -> None:
     waits = Waits()
     with pytest.raises(CallFailed) as raised:
         run([failure] * 100, RetryPolicy(sleep=waits))
     assert len(waits.seconds) == attempts - 1
+    assert raised.value.failure.attempts == attempts
     assert raised.value.failure.message == f"{failure.text} after {attempts} attempts"
 
 
@@ -63,7 +64,7 @@ def test_gives_up_and_says_how_often_it_tried(failure: Failure, attempts: int) -
     [
         Failure("http_400: the endpoint rejected the request", status=400),
         Failure("stopped:quota", status=429, stop=Stop.QUOTA),
-        Failure("timeout after 5 s"),
+        Failure("invalid_reply: not JSON", billed=True),
     ],
 )
 def test_other_failures_are_final_at_once(failure: Failure) -> None:
@@ -74,12 +75,16 @@ def test_other_failures_are_final_at_once(failure: Failure) -> None:
     assert raised.value.failure.message == failure.text
 
 
-def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
+def test_waits_end_where_patience_does() -> None:
     waits = Waits()
-    failure = Failure("http_429: rate limited", status=429, retryable=True, retry_after=3600.0)
+    day = Failure("http_429: rate limited", status=429, retryable=True, retry_after=86_400.0)
     with pytest.raises(CallFailed, match="http_429: rate limited"):
-        run([failure], RetryPolicy(sleep=waits), deadline=120.0)
+        run([day], RetryPolicy(sleep=waits))
     assert not waits.seconds
+    with pytest.raises(CallFailed, match="after 3 attempts"):
+        # 0.5 to 0.75 s, 1 to 1.5 s; a third wait of 2 s or more would exceed 3 s.
+        run([PASSING] * 6, RetryPolicy(patience=3.0, sleep=waits))
+    assert len(waits.seconds) == 2
 
 
 def test_other_errors_and_cancellation_pass_through() -> None:
@@ -90,30 +95,18 @@ def test_other_errors_and_cancellation_pass_through() -> None:
         raise asyncio.CancelledError
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(call_with_retries(broken, RetryPolicy(), Deadline(10)))
+        asyncio.run(call_with_retries(broken, RetryPolicy()))
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(call_with_retries(cancelled, RetryPolicy(), Deadline(10)))
+        asyncio.run(call_with_retries(cancelled, RetryPolicy()))
 
 
 def test_a_deadline_ends_what_does_not_end() -> None:
     async def main() -> None:
-        await Deadline(0.05).run(asyncio.Event().wait())
+        await within(0.05, asyncio.Event().wait())
 
     with pytest.raises(CallFailed) as raised:
         asyncio.run(main())
-    assert raised.value.failure.message == "timeout after 0.05 s"
-
-
-def test_a_deadline_counts_only_its_own_work() -> None:
-    async def main() -> float:
-        deadline = Deadline(10.0)
-        before = deadline.remaining
-        await asyncio.sleep(0.02)
-        assert deadline.remaining == before
-        await deadline.run(asyncio.sleep(0.02))
-        return before - deadline.remaining
-
-    assert asyncio.run(main()) > 0
+    assert raised.value.failure.message == "timeout: no complete reply in 0.05 s"
 
 
 @pytest.mark.parametrize(
