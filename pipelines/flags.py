@@ -129,7 +129,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             target="endpoints.default.api_key",
         ),
         Flag("max_concurrency", "calls in flight per worker process (default 32)", integer, "N"),
-        Flag("judge_timeout", "seconds for a call; one that takes longer is repeated once (default 120)", number, "SECONDS"),
+        Flag("judge_timeout", "seconds for a call (default 120); a longer one is repeated once", number, "SECONDS"),
         Flag("judge_processes", "number of worker processes that share the endpoint's limits", integer, "N"),
         Flag(
             "verdict_store",
