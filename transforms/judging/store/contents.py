@@ -96,11 +96,12 @@ class Reading:
     folder: str
     segments: Sequence[StoreFile]
     generations: Sequence[GenerationFiles]
-    # The files that were read to their end and as they were written (a generation's all or none), and the others:
-    # some cannot be read, some have gone meanwhile.
+    # Names of files: those that were read to their end as they were written, where a generation counts as a whole;
+    # those of generations with a damaged part; what is damaged; what was gone before it was read.
     whole: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
-    vanished: list[str] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
+    damaged: set[str] = field(default_factory=set)
+    vanished: set[str] = field(default_factory=set)
 
     def tables(self) -> Sorted:
         """The verdicts in the order of their keys, each key once. Damaged files are logged and left out."""
@@ -117,7 +118,7 @@ class Reading:
                         yield future.result()
                         self.whole.append(name)
                     except Vanished:
-                        self.vanished.append(name)
+                        self.vanished.add(name)
                     except Damaged as error:
                         self._note_damage(name, str(error))
 
@@ -127,9 +128,9 @@ class Reading:
     def _generation_tables(self, generation: GenerationFiles) -> Sorted:
         for part in generation.parts:
             yield from self._part_tables(part.name)
-        if set(generation.names).intersection(self.damaged):
-            self.damaged.extend(generation.names)
-        elif not set(generation.names).intersection(self.vanished):
+        if self.damaged.intersection(generation.names):
+            self.partial.extend(generation.names)
+        elif not self.vanished.intersection(generation.names):
             self.whole.extend(generation.names)
 
     def _part_tables(self, name: str) -> Sorted:
@@ -137,7 +138,7 @@ class Reading:
         try:
             stream = open_seekable(self.folder, name)
         except Vanished:
-            self.vanished.append(name)
+            self.vanished.add(name)
             return
         with stream:
             try:
@@ -162,7 +163,7 @@ class Reading:
         return without_untrusted(path_of(self.folder, name), table)
 
     def _note_damage(self, name: str, what: str) -> None:
-        self.damaged.append(name)
+        self.damaged.add(name)
         _LOGGER.warning("%s: %s; it is not used", path_of(self.folder, name), what)
 
 

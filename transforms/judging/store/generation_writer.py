@@ -1,5 +1,6 @@
 """Writes a generation: parts of sorted verdicts, then the index that makes them count."""
 
+import contextlib
 from typing import IO
 
 import numpy as np
@@ -69,7 +70,11 @@ class GenerationWriter:
     def withdraw(self) -> None:
         """Remove everything that was written: the index first, since parts without it do not count."""
         if self._part is not None and self._stream is not None:
-            self._stream.close()
+            # What is thrown away need not be whole.
+            with contextlib.suppress(Exception):
+                self._part.close()
+            with contextlib.suppress(Exception):
+                self._stream.close()
             discard(self._folder, part_name(self._generation, len(self._parts)))
             self._part = self._stream = None
         if self._index:

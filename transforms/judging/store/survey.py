@@ -78,7 +78,7 @@ def _survey_once(folder: str) -> Survey | None:
     reading = Reading(folder, contents.segments, contents.generations)
     for table in reading.tables():
         _add(found, table)
-    found.damaged_files = len(set(reading.damaged))
+    found.damaged_files = len(reading.damaged)
     return None if reading.vanished else found
 
 
