@@ -56,8 +56,22 @@ def decode_container(text: str) -> DecodedJson | None:
         return None
     if _ESCAPED_SURROGATE.search(text):
         # An escaped pair is one character after decoding; only halves that stand alone are left to replace.
-        value = reader.replace_surrogates(value)
+        value = replace_surrogates(value, reader.notes)
     return DecodedJson(value, tuple(dict.fromkeys(reader.notes)))
+
+
+def replace_surrogates(value: Json, notes: list[str]) -> Json:
+    """`value` with U+FFFD for every unpaired surrogate, in keys too; adds a note where there was one."""
+    if isinstance(value, str):
+        replaced, count = _SURROGATE.subn("\ufffd", value)
+        if count:
+            notes.append("surrogates_replaced")
+        return replaced
+    if isinstance(value, list):
+        return [replace_surrogates(item, notes) for item in value]
+    if isinstance(value, dict):
+        return {str(replace_surrogates(key, notes)): replace_surrogates(item, notes) for key, item in value.items()}
+    return value
 
 
 class _Reader:
@@ -95,18 +109,6 @@ class _Reader:
         except ValueError:
             self.notes.append("number_to_string")
             return digits
-
-    def replace_surrogates(self, value: Json) -> Json:
-        if isinstance(value, str):
-            replaced, count = _SURROGATE.subn("�", value)
-            if count:
-                self.notes.append("surrogates_replaced")
-            return replaced
-        if isinstance(value, list):
-            return [self.replace_surrogates(item) for item in value]
-        if isinstance(value, dict):
-            return {str(self.replace_surrogates(key)): self.replace_surrogates(item) for key, item in value.items()}
-        return value
 
 
 def _depth(value: Json) -> int:

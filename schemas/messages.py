@@ -1,108 +1,80 @@
-"""The text of a chat message: strings, content parts, refusals and tool calls.
+"""Chat messages in their common form `{"role", "content"}`: whose turn it is, and what it says.
 
-Text parts are joined with newlines. A part that is not text leaves a placeholder such as `[image]`; reasoning is left
-out, since the user never saw it; both leave the note `non_text_part`.
+Other forms of messages are put into this one by `foreign_messages`.
 """
-
-import re
-from typing import NamedTuple
 
 from beamjudge.schemas.json_text import is_list, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.parts import MessageText, content_text, holds_results_only
+
+__all__ = ["MessageText", "content_text", "is_message", "message_role", "message_text"]
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
-USER_ROLES = frozenset({"user", "human"})
-ASSISTANT_ROLES = frozenset({"assistant", "ai", "model"})
+USER_ROLES = frozenset({"user"})
+ASSISTANT_ROLES = frozenset({"assistant"})
 
-_TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
-_REASONING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
-_CALL_TYPES = frozenset({"tool_use", "tool_call", "function_call"})
-_PLACEHOLDERS = {
-    "image_url": "image",
-    "input_image": "image",
-    "input_audio": "audio",
-    "audio_url": "audio",
-    "video_url": "video",
-    "input_file": "file",
-    "document": "file",
+# Roles by their other names: LangChain, ShareGPT, Cohere, Gemini, PaLM and Dialogflow.
+_ROLES = {
+    "human": "user",
+    "customer": "user",
+    "ai": "assistant",
+    "model": "assistant",
+    "gpt": "assistant",
+    "chatgpt": "assistant",
+    "bot": "assistant",
+    "chatbot": "assistant",
+    "function": "tool",
 }
-_TYPE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
-
-
-class MessageText(NamedTuple):
-    """What a message says, with the note codes of what its text leaves out."""
-
-    text: str
-    notes: tuple[str, ...] = ()
+_COMMON_ROLES = frozenset({"user", "assistant", "system", "developer", "tool"})
+_CONTENT_FIELDS = ("content", "tool_calls", "parts", "blocks", "function_call", "message", "text")
+_HIDDEN_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 
 def is_message(value: Json) -> bool:
     """Whether `value` is a chat message by itself: a role with content or tool calls."""
-    return is_object(value) and isinstance(value.get("role"), str) and ("content" in value or "tool_calls" in value)
+    return is_object(value) and isinstance(value.get("role"), str) and any(name in value for name in _CONTENT_FIELDS)
+
+
+def common_role(role: Json) -> str:
+    """A role under its common name; one that is not known stays as it is, and a missing one is the user's."""
+    if not isinstance(role, str) or not role:
+        return "user"
+    if role in _COMMON_ROLES:
+        return role
+    lowered = role.lower()
+    return _ROLES.get(lowered, lowered if lowered in _COMMON_ROLES else role)
 
 
 def message_role(message: dict[str, Json]) -> str:
-    """The message's role; `user` where none is given."""
-    role = message.get("role")
-    return role if isinstance(role, str) and role else "user"
+    """Whose turn a message is: `user` where no role is given, `tool` for a user's turn of nothing but tool results."""
+    role = common_role(message.get("role"))
+    if role == "user" and is_list(content := message.get("content")) and holds_results_only(content):
+        return "tool"
+    return role
 
 
 def message_text(message: dict[str, Json]) -> MessageText:
-    """The message's content; where that is blank, its refusal, or else its tool calls as canonical JSON."""
+    """The message's content; where that is blank, its refusal, its audio's transcript, or its tool calls as JSON."""
     content = message.get("content")
+    calls = message.get("tool_calls") or message.get("function_call")
+    hidden = any(isinstance(thought := message.get(name), str) and thought for name in _HIDDEN_FIELDS)
     if isinstance(content, str) and content.strip():
-        return MessageText(content)
-    said = content_text(content)
+        if not calls and not hidden:
+            return MessageText(content)
+        said = MessageText(content)
+    else:
+        said = content_text(message.get("text") if content is None else content)
+    notes = [*said.notes, *(("reasoning_not_shown",) if hidden else ())]
     if said.text.strip():
-        return said
+        notes += ("tool_calls_not_shown",) if calls else ()
+        return MessageText(said.text, tuple(dict.fromkeys(notes)))
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal.strip():
-        return MessageText(refusal, (*said.notes, "refusal"))
-    calls = message.get("tool_calls") or message.get("function_call")
+        return MessageText(refusal, (*notes, "refusal"))
+    if is_object(audio := message.get("audio")):
+        transcript = audio.get("transcript")
+        spoken = transcript if isinstance(transcript, str) and transcript else "[audio]"
+        return MessageText(spoken, (*notes, "non_text_part" if spoken == "[audio]" else "audio_transcript"))
     if calls:
-        return MessageText(canonical_json(calls), (*said.notes, "tool_calls_only"))
-    return said
-
-
-def content_text(content: Json) -> MessageText:
-    """The text of a message's content: a string, a list of parts, one part, or null (no text)."""
-    if content is None:
-        return MessageText("")
-    if isinstance(content, str):
-        return MessageText(content)
-    parts = content if is_list(content) else [content]
-    calls = [part for part in parts if is_object(part) and _kind(part) in _CALL_TYPES]
-    if calls and len(calls) == len(parts):
-        return MessageText(canonical_json(list(calls)), ("tool_calls_only",))
-    texts: list[str] = []
-    notes: list[str] = []
-    for part in parts:
-        said = _part_text(part)
-        notes += said.notes
-        if said.text:
-            texts.append(said.text)
-    return MessageText("\n".join(texts), tuple(dict.fromkeys(notes)))
-
-
-def _kind(part: dict[str, Json]) -> str | None:
-    kind = part.get("type")
-    return kind if isinstance(kind, str) else None
-
-
-def _part_text(part: Json) -> MessageText:
-    if part is None:
-        return MessageText("")
-    if isinstance(part, str):
-        return MessageText(part)
-    if not is_object(part):
-        return MessageText(canonical_json(part))
-    kind = _kind(part)
-    text, refusal = part.get("text"), part.get("refusal")
-    if isinstance(text, str) and (kind is None or kind in _TEXT_TYPES):
-        return MessageText(text)
-    if kind == "refusal" and isinstance(refusal, str):
-        return MessageText(refusal, ("refusal",))
-    if kind in _REASONING_TYPES:
-        return MessageText("", ("non_text_part",))
-    name = kind if kind and _TYPE_NAME.fullmatch(kind) else "part"
-    return MessageText(f"[{_PLACEHOLDERS.get(name, name)}]", ("non_text_part",))
+        return MessageText(canonical_json(calls), (*notes, "tool_calls_only"))
+    return MessageText(said.text, tuple(notes))

@@ -1,10 +1,59 @@
-"""Token counts as providers and tracers report them, under the names of chat completions or of newer interfaces."""
+"""Token counts as providers and tracers report them, under every name that they have for them.
 
-from beamjudge.schemas.json_text import is_list, is_object
+Counts are taken as reported and never corrected: Anthropic's input leaves out what it read from its cache, Gemini's
+output leaves out thoughts.
+"""
+
+from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.row import TokenUsage
 
 _LARGEST = 2**63 - 1  # counts are written as 64-bit integers
+_INPUT = (
+    "prompt_tokens",
+    "input_tokens",
+    "inputTokens",
+    "promptTokenCount",
+    "prompt_eval_count",  # Ollama
+    "prompt_token_count",  # Llama on Bedrock
+    "inputTextTokenCount",  # Titan
+    "total_input_tokens",  # Gemini's interactions
+    "input_token_count",  # watsonx
+    "promptTokens",  # the AI SDK
+)
+_OUTPUT = (
+    "completion_tokens",
+    "output_tokens",
+    "outputTokens",
+    "candidatesTokenCount",
+    "eval_count",
+    "generation_token_count",
+    "tokenCount",
+    "total_output_tokens",
+    "generated_token_count",
+    "generated_tokens",  # text-generation-inference
+    "completionTokens",
+)
+_TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
+# Where a response has its counts, from the most to the least specific place.
+_PLACES = (
+    ("usage",),
+    ("usageMetadata",),
+    ("usage_metadata",),
+    ("kwargs", "usage_metadata"),  # LangChain
+    ("data", "usage_metadata"),
+    ("message", "usage_metadata"),
+    ("response_metadata", "token_usage"),
+    ("llm_output", "token_usage"),
+    ("meta", "tokens"),  # Cohere
+    ("meta", "billed_units"),
+    ("meta", "usage"),  # Haystack
+    ("raw", "usage"),  # LlamaIndex
+    ("x_groq", "usage"),
+    ("details",),
+    ("metrics",),  # Replicate
+)
+_COUNTED_BESIDE = frozenset({"eval_count", "prompt_eval_count", "generation_token_count", "inputTextTokenCount"})
 
 
 def read_usage(value: Json) -> TokenUsage | None:
@@ -14,20 +63,23 @@ def read_usage(value: Json) -> TokenUsage | None:
     """
     if not is_object(value):
         return None
-    given = _count(value, "prompt_tokens", "input_tokens")
-    made = _count(value, "completion_tokens", "output_tokens")
-    total = _count(value, "total_tokens")
+    given = _count(value, _INPUT)
+    made = _count(value, _OUTPUT)
+    total = _count(value, _TOTAL)
+    if given is None and made is None and total is None:
+        for name in ("tokens", "billed_units"):  # Cohere
+            if is_object(inner := value.get(name)):
+                return read_usage(inner)
+        return None
     if total is None and given is not None and made is not None:
         total = min(given + made, _LARGEST)
-    if given is None and made is None and total is None:
-        return None
     return TokenUsage(given, made, total)
 
 
 def response_usage(response: Json) -> TokenUsage | None:
-    """The usage that a response reports: its own `usage`, or that of the last streaming chunk that has one."""
+    """The usage that a response reports: in its own place, or in that of the last streaming chunk that has one."""
     if is_object(response):
-        return read_usage(response.get("usage"))
+        return _usage_of(response)
     if is_list(response):
         for chunk in reversed(response):
             if is_object(chunk) and (usage := read_usage(chunk.get("usage"))):
@@ -35,7 +87,23 @@ def response_usage(response: Json) -> TokenUsage | None:
     return None
 
 
-def _count(usage: dict[str, Json], *names: str) -> int | None:
+def _usage_of(response: dict[str, Json]) -> TokenUsage | None:
+    for path in _PLACES:
+        place: Json = response
+        for step in path:
+            place = place.get(step) if is_object(place) else None
+        if place is not None and (usage := read_usage(place)) is not None:
+            return usage
+    first = next(iter(as_list(response.get("results"))), None)
+    counted = first if is_object(first) else {}
+    if counted.keys() & {"tokenCount", "generated_token_count"}:
+        return read_usage({**response, **counted})
+    if not _COUNTED_BESIDE.isdisjoint(response):
+        return read_usage(response)
+    return None
+
+
+def _count(usage: dict[str, Json], names: tuple[str, ...]) -> int | None:
     for name in names:
         value = usage.get(name)
         # Data frames turn integer columns with gaps into floats.

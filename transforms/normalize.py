@@ -9,11 +9,11 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import GlobalWindows
 from apache_beam.typehints.decorators import no_annotations
 
-from beamjudge.schemas.json_text import decode_container
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.log_tables import recognise_table
 from beamjudge.schemas.record import Reject, SourceRecord
 from beamjudge.schemas.requests import decode_request
-from beamjudge.schemas.requests.batches import batch_records, batch_responses
+from beamjudge.schemas.requests.batches import pair_responses, read_batch
 from beamjudge.schemas.row import Row
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.transforms.row_reader import InputRules, Rejected, RowReader
@@ -23,8 +23,8 @@ COUNTS: Final = "counts"
 
 
 class Normalized(NamedTuple):
-    """What Normalize gives. `counts` pairs names with numbers to add up: `rows`, `rejects`, `reject:<code>` and
-    `expanded`, the rows and rejects beyond one per record."""
+    """What Normalize gives. `counts` pairs names with numbers to add up: `rows`, `rejects`, `reject:<code>`,
+    `table:<name>`, the records of a recognised table, and `expanded`, the rows and rejects beyond one per record."""
 
     rows: beam.PCollection[Row]
     rejects: beam.PCollection[Reject]
@@ -58,6 +58,8 @@ class _NormalizeDoFn(beam.DoFn):
 
     def process(self, record: SourceRecord) -> Iterator[Row | TaggedOutput[Literal["rejects"], Reject]]:
         outcomes = 0
+        if (table := recognise_table(record.data)) is not None:
+            self._counts[f"table:{table.name}"] += 1
         for outcome in normalize_record(record, self._rules, self._can_score):
             outcomes += 1
             if isinstance(outcome, Row):
@@ -105,19 +107,22 @@ class _Part(NamedTuple):
 
 
 def _parts(reader: RowReader) -> list[_Part]:
+    reader.check_call()
     request, response = reader.field("request"), reader.field("response")
     # Only an object can be a batch, and most requests are strings that hold none.
-    batch = batch_records(decode_request(request)[0]) if isinstance(request, dict) or _may_be_json(request) else None
+    batch = read_batch(decode_request(request)[0]) if isinstance(request, dict) or _may_be_batch(request) else None
     if batch is None:
         return [_Part(request, response)]
-    if not batch:
+    count = len(batch.requests)
+    if not count:
         raise Rejected("no_request", "the batch holds no request")
-    responses = batch_responses(response, len(batch))
+    responses = pair_responses(response, batch)
     if responses is None:
-        raise Rejected("batch_mismatch", f"the batch has {len(batch)} requests, and not as many responses")
-    pairs = enumerate(zip(batch, responses, strict=True))
-    return [_Part(own, answer, f"#{index}", len(batch) > 1) for index, (own, answer) in pairs]
+        raise Rejected("batch_mismatch", f"the batch has {count} requests, and not as many responses")
+    pairs = enumerate(zip(batch.requests, responses, strict=True))
+    return [_Part(own, answer, f"#{index}", count > 1) for index, (own, answer) in pairs]
 
 
-def _may_be_json(request: Json) -> bool:
-    return isinstance(request, str) and '"dataframe_' in request and decode_container(request) is not None
+def _may_be_batch(request: Json) -> bool:
+    """Whether a string may be the JSON of a batch: only these are told from what a user typed."""
+    return isinstance(request, str) and "dataframe_" in request

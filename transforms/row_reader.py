@@ -18,6 +18,7 @@ from beamjudge.schemas.columns import (
 )
 from beamjudge.schemas.json_text import decode_container
 from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.log_tables import recognise_table
 from beamjudge.schemas.paths import column_of, lookup
 from beamjudge.schemas.record import Reject, SourceRecord
 from beamjudge.schemas.requests import RequestForm, normalize_request
@@ -48,9 +49,14 @@ class Rejected(Exception):
 
 @dataclass(frozen=True)
 class InputRules:
-    """What of a configuration decides how records are read. `paths` has the path of every input column."""
+    """What of a configuration decides how records are read.
+
+    `paths` has the path of every input column, `mapped` the columns whose path the user named: there the columns of a
+    recognised table do not count.
+    """
 
     paths: dict[str, str]
+    mapped: frozenset[str]
     slice_by: tuple[str, ...]
     cluster_by: str | None
     sample_rate: float
@@ -62,6 +68,7 @@ class InputRules:
         paths = {column: config.columns.get(column, column) for column in INPUT_COLUMNS}
         return cls(
             paths,
+            frozenset(config.columns),
             tuple(config.slice_by),
             config.cluster_by,
             config.sample_rate,
@@ -91,11 +98,25 @@ class RowReader:
         self._rules = rules
         self._notes: list[str] = []  # of the columns that all rows of the record share
         self._trace_error: str | None = None
+        self._table = recognise_table(record.data)
+        self._logged = self._table.record(record.data) if self._table is not None else None
 
     def field(self, column: str) -> Json:
         """The logged value of an input column, wherever the record has it."""
+        if self._logged is not None and column not in self._rules.mapped and column in self._logged.values:
+            return self._logged.values[column]
         path = self._rules.paths[column]
         return self._data.get(path) if path == column else lookup(self._data, path)
+
+    def check_call(self) -> None:
+        """Rejects a record of a table whose call failed, so that there is no answer to judge."""
+        if self._logged is None:
+            return
+        if self._logged.fault is not None:
+            raise Rejected(self._logged.fault.code, self._logged.fault.reason)
+        if self._logged.is_unanswered and "response" not in self._rules.mapped:
+            raise Rejected("upstream_error", "the table has no response for the call")
+        self._notes += self._logged.notes
 
     @cached_property
     def request_id(self) -> str:
@@ -108,16 +129,22 @@ class RowReader:
         self, request_id: str, request: Json, response: Json, can_score: Callable[[Row], bool], *, in_batch: bool
     ) -> Row:
         """The row of one request and its response. In a batch the trace tells nothing of a single one of them."""
+        given = normalize_response(response)
         facts = self._facts
         if in_batch:
             facts = facts._replace(request=None, response=None, usage=None)
+        if given is not None and given.trace is not None and not self._has_trace:
+            facts = self._embedded_facts(given.trace)
         notes = [*self._record.notes]
         asked = self._request(request, facts, notes)
-        answered = self._response(response, facts, notes)
+        answered = self._response(given, facts, notes)
         context = self._retrieved
         if context is None and facts.retrieved_context is not None:
             context = facts.retrieved_context
             notes += ("context_from_trace", *facts.notes)
+        if context is None and answered is not None and answered.documents is not None:
+            context = answered.documents
+            notes.append("context_from_response")
         # Read before the row is made, since reading them leaves notes.
         expected, guidelines, wanted, timestamp = self._expectations, self._guidelines, self._wanted, self._timestamp
         row = Row(
@@ -165,6 +192,14 @@ class RowReader:
             self._notes.append("trace_unreadable")
             return _NO_FACTS
 
+    def _embedded_facts(self, trace: Json) -> TraceFacts:
+        """What the trace inside a response says."""
+        try:
+            return read_trace(trace)
+        except TraceError:
+            self._notes.append("trace_unreadable")
+            return _NO_FACTS
+
     def _request(self, logged: Json, facts: TraceFacts, notes: list[str]) -> RequestForm:
         if isinstance(logged, (bool, int, float)):
             raise Rejected("bad_type:request", f"{type_name(logged)}, where a string or an object is expected")
@@ -178,14 +213,16 @@ class RowReader:
         notes += form.notes
         return form
 
-    def _response(self, logged: Json, facts: TraceFacts, notes: list[str]) -> ResponseForm | None:
-        form = normalize_response(logged)
+    def _response(self, form: ResponseForm | None, facts: TraceFacts, notes: list[str]) -> ResponseForm | None:
+        """The logged response's form, or that of the trace's response."""
         if form is None:
             self._need_trace("no response of its own")
             form = normalize_response(facts.response)
             if form is None:
                 return None
             notes.append("response_from_trace")
+        if form.fault is not None:
+            raise Rejected(form.fault.code, form.fault.reason)
         notes += form.notes
         return form
 
@@ -241,6 +278,8 @@ class RowReader:
     def _usage(self, facts: TraceFacts, answered: ResponseForm | None, in_batch: bool) -> TokenUsage:
         """The trace's counts, else the response's, else a `usage` column's (in a batch, that is all rows' sum)."""
         usage = facts.usage or (answered.usage if answered is not None else None)
+        if usage is None and not in_batch and self._logged is not None:
+            usage = self._logged.usage
         if usage is None and not in_batch:
             logged = self._data.get("usage")
             decoded = decode_container(logged) if isinstance(logged, str) else None
@@ -250,6 +289,8 @@ class RowReader:
     def _latency(self, facts: TraceFacts) -> float | None:
         if facts.latency_seconds is not None:
             return facts.latency_seconds
+        if self._logged is not None and (milliseconds := _number(self._logged.latency_ms)) is not None:
+            return milliseconds / 1000
         for column in _LATENCY_COLUMNS:
             if (milliseconds := _number(self._data.get(column))) is not None:
                 return milliseconds / 1000
@@ -276,7 +317,10 @@ class RowReader:
 
     @cached_property
     def _extra(self) -> str:
-        taken = {column_of(self._data, path) for path in self._rules.paths.values()}
+        paths = [*self._rules.paths.values()]
+        if self._table is not None:
+            paths += (path for sources in self._table.columns.values() for path in sources)
+        taken = {column_of(self._data, path) for path in paths}
         return canonical_json({column: value for column, value in self._data.items() if column not in taken})
 
 

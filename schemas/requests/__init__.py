@@ -3,14 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_absent, is_object
+from beamjudge.schemas.json_text import as_list, is_absent, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text
-from beamjudge.schemas.requests.shapes import REQUEST_SHAPES, is_request_envelope
+from beamjudge.schemas.requests.table import REQUESTS, is_request_envelope
 from beamjudge.schemas.row import Turn
-from beamjudge.schemas.shapes import recognise
+from beamjudge.schemas.shapes import Noted
 
-__all__ = ["REQUEST_SHAPES", "RequestForm", "decode_request", "is_known_request", "normalize_request"]
+__all__ = ["REQUESTS", "RequestForm", "decode_request", "is_known_request", "normalize_request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +26,14 @@ class RequestForm:
 
 def decode_request(value: Json) -> tuple[Json, tuple[str, ...]]:
     """A string that is a full request envelope as JSON, with its notes; any other value as it is."""
-    if isinstance(value, str) and (decoded := decode_container(value)) and is_request_envelope(decoded.value):
-        return decoded.value, ("parsed_json_string", *decoded.notes)
+    if isinstance(value, str) and (decoded := read_body(value, is_request_envelope)) is not None:
+        return decoded
     return value, ()
 
 
 def is_known_request(value: Json) -> bool:
-    """Whether a recogniser claims `value`."""
-    return any(shape.matches(value) for shape in REQUEST_SHAPES)
+    """Whether `value` is a string or has one of the known shapes."""
+    return isinstance(value, str) or REQUESTS.claim(value) is not None
 
 
 def normalize_request(value: Json) -> RequestForm | None:
@@ -42,12 +43,16 @@ def normalize_request(value: Json) -> RequestForm | None:
     is its canonical JSON. Idempotent: the canonical form of a canonical form is itself.
     """
     value, notes = decode_request(value)
-    if isinstance(value, str):  # by far the most frequent shape, without the detour
-        return RequestForm({"messages": [{"role": "user", "content": value}]}, value)
-    recognised = recognise(value, REQUEST_SHAPES)
-    value = recognised.value
-    if recognised.is_normal and is_object(value):
-        return _read_messages(value, notes)
+    # Every rewrite unwraps a level or gives the normal form, so that it ends.
+    while not isinstance(value, str) and (shape := REQUESTS.claim(value)) is not None:
+        if shape.rewrite is None:
+            return _read_messages(value, notes) if is_object(value) else None
+        rewritten = shape.rewrite(value)
+        value, notes = (
+            (rewritten.value, (*notes, *rewritten.notes)) if isinstance(rewritten, Noted) else (rewritten, notes)
+        )
+    if isinstance(value, str):
+        return RequestForm({"messages": [{"role": "user", "content": value}]}, value, notes=notes)
     if is_absent(value):
         return None
     return RequestForm(value, canonical_json(value), notes=(*notes, "other_request_shape"))
@@ -70,9 +75,11 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
     if asked is None:
         return None
     said = [message_text(message) for message in messages[: asked + 1]]
-    history = tuple(Turn(role, turn.text) for role, turn in zip(roles, said[:-1], strict=False))
+    history = [Turn(role, turn.text) for role, turn in zip(roles, said[:-1], strict=False)]
     found += [note for turn in said for note in turn.notes]
-    return RequestForm(request, said[-1].text, history, tuple(dict.fromkeys(found)))
+    # A turn of nothing but reasoning says nothing.
+    shown = tuple(turn for turn in history if turn.text or turn.role != "assistant")
+    return RequestForm(request, said[-1].text, shown, tuple(dict.fromkeys(found)))
 
 
 def _last(roles: list[str], wanted: Callable[[str], bool]) -> int | None:

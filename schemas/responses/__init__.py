@@ -2,37 +2,52 @@
 
 from dataclasses import dataclass
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_absent, is_object
+from beamjudge.schemas.json_text import as_list, is_absent, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import message_text
-from beamjudge.schemas.responses.shapes import RESPONSE_SHAPES, assistant, is_response_envelope
-from beamjudge.schemas.row import TokenUsage
-from beamjudge.schemas.shapes import recognise
+from beamjudge.schemas.responses.evidence import response_documents
+from beamjudge.schemas.responses.faults import ResponseFault, find_fault, was_filtered
+from beamjudge.schemas.responses.forms import assistant
+from beamjudge.schemas.responses.table import RESPONSES, is_response_envelope
+from beamjudge.schemas.row import Document, TokenUsage
+from beamjudge.schemas.shapes import Noted
 from beamjudge.schemas.usage import response_usage
 
-__all__ = ["RESPONSE_SHAPES", "ResponseForm", "decode_response", "is_known_response", "normalize_response"]
+__all__ = ["RESPONSES", "ResponseFault", "ResponseForm", "decode_response", "is_known_response", "normalize_response"]
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseForm:
-    """A response in normal form, its text, the token usage that it reports, and note codes."""
+    """A response in normal form, its text, and what else the body holds.
+
+    `fault` says that it is no answer but an error or a block; its text is then empty. `trace` is the trace that an
+    application of Databricks sends along.
+    """
 
     canonical: Json
     text: str
     usage: TokenUsage | None = None
     notes: tuple[str, ...] = ()
+    fault: ResponseFault | None = None
+    documents: tuple[Document, ...] | None = None
+    trace: Json = None
 
 
 def decode_response(value: Json) -> tuple[Json, tuple[str, ...]]:
     """A string that is a full response envelope as JSON, with its notes; any other value as it is."""
-    if isinstance(value, str) and (decoded := decode_container(value)) and is_response_envelope(decoded.value):
-        return decoded.value, ("parsed_json_string", *decoded.notes)
+    if isinstance(value, str) and (decoded := read_body(value, _is_envelope)) is not None:
+        return decoded
     return value, ()
 
 
+def _is_envelope(value: Json) -> bool:
+    return is_response_envelope(value) or find_fault(value) is not None
+
+
 def is_known_response(value: Json) -> bool:
-    """Whether a recogniser claims `value`."""
-    return any(shape.matches(value) for shape in RESPONSE_SHAPES)
+    """Whether `value` is a string or has one of the known shapes."""
+    return isinstance(value, str) or RESPONSES.claim(value) is not None
 
 
 def normalize_response(value: Json) -> ResponseForm | None:
@@ -44,21 +59,46 @@ def normalize_response(value: Json) -> ResponseForm | None:
     value, notes = decode_response(value)
     if isinstance(value, str):  # by far the most frequent shape, without the detour
         return ResponseForm(assistant(value), value)
-    usage = response_usage(value)
-    recognised = recognise(value, RESPONSE_SHAPES)
-    value = recognised.value
-    if recognised.is_normal and is_object(value):
-        return _read_choices(value, usage or response_usage(value), notes)
+    usage: TokenUsage | None = None
+    documents: tuple[Document, ...] | None = None
+    trace: Json = None
+    filtered = False
+    # Every rewrite unwraps a level or gives the normal form, so that it ends.
+    while not isinstance(value, str):
+        if (fault := find_fault(value)) is not None:
+            return ResponseForm(value, "", usage, notes, fault)
+        usage = usage or response_usage(value)
+        documents = response_documents(value) if documents is None else documents
+        trace = _embedded_trace(value) if trace is None else trace
+        filtered = filtered or was_filtered(value)
+        shape = RESPONSES.claim(value)
+        if shape is None or shape.rewrite is None:
+            break
+        rewritten = shape.rewrite(value)
+        value, notes = (
+            (rewritten.value, (*notes, *rewritten.notes)) if isinstance(rewritten, Noted) else (rewritten, notes)
+        )
+    notes = (*notes, "content_filtered") if filtered else notes
+    if isinstance(value, str):
+        return ResponseForm(assistant(value), value, usage, notes, None, documents, trace)
+    if is_object(value) and RESPONSES.claim(value) is not None:
+        text, said = _read_choices(value)
+        return ResponseForm(value, text, usage, tuple(dict.fromkeys((*notes, *said))), None, documents, trace)
     if is_absent(value):
         return None
-    return ResponseForm(value, canonical_json(value), usage, (*notes, "other_response_shape"))
+    return ResponseForm(value, canonical_json(value), usage, (*notes, "other_response_shape"), None, documents, trace)
 
 
-def _read_choices(response: dict[str, Json], usage: TokenUsage | None, notes: tuple[str, ...]) -> ResponseForm:
+def _read_choices(response: dict[str, Json]) -> tuple[str, tuple[str, ...]]:
     choices = as_list(response["choices"])
-    found = [*notes, "several_choices"] if len(choices) > 1 else list(notes)
+    found = ("several_choices",) if len(choices) > 1 else ()
     message = choices[0].get("message") if choices and is_object(choices[0]) else None
     if not is_object(message):  # no choice at all: the model answered nothing
-        return ResponseForm(response, "", usage, tuple(found))
+        return "", found
     said = message_text(message)
-    return ResponseForm(response, said.text, usage, tuple(dict.fromkeys((*found, *said.notes))))
+    return said.text, (*found, *said.notes)
+
+
+def _embedded_trace(value: Json) -> Json:
+    output = value.get("databricks_output") if is_object(value) else None
+    return output.get("trace") if is_object(output) else None

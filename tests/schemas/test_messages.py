@@ -22,7 +22,7 @@ from beamjudge.schemas.messages import content_text, message_text
             ("non_text_part",),
         ),
         ([{"type": "strange thing!"}, {}], "[part]\n[part]", ("non_text_part",)),
-        ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}], "a", ("non_text_part",)),
+        ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}], "a", ("reasoning_not_shown",)),
         ([{"type": "refusal", "refusal": "no"}], "no", ("refusal",)),
         ([{"type": "tool_use", "name": "f"}], '[{"name":"f","type":"tool_use"}]', ("tool_calls_only",)),
         ([{"type": ["text"], "text": "a"}, {"type": {}}], "a\n[part]", ("non_text_part",)),
@@ -35,7 +35,7 @@ def test_content(content, text, notes):
 
 def test_content_goes_before_refusal_and_calls():
     message = {"content": "a", "refusal": "r", "tool_calls": [{}]}
-    assert message_text(message) == ("a", ())
+    assert message_text(message) == ("a", ("tool_calls_not_shown",))
 
 
 def test_blank_content_gives_way_to_a_refusal():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.schemas.requests import REQUEST_SHAPES, normalize_request
-from beamjudge.schemas.requests.batches import batch_records, batch_responses
+from beamjudge.schemas.requests import REQUESTS, normalize_request
+from beamjudge.schemas.requests.batches import Batch, pair_responses, read_batch
 from beamjudge.schemas.row import Turn
 
 USER_Q = {"role": "user", "content": "q"}
@@ -56,7 +56,7 @@ def test_known_shapes_become_messages(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_fixture_is_claimed_by_exactly_one_shape(name):
-    assert len([shape.name for shape in REQUEST_SHAPES if shape.matches(CASES[name][0])]) == 1
+    assert isinstance(CASES[name][0], str) or len(REQUESTS.claims(CASES[name][0])) == 1
 
 
 def test_no_combination_of_fields_is_claimed_twice():
@@ -72,9 +72,8 @@ def test_no_combination_of_fields_is_claimed_twice():
     }
     for values in itertools.product(*choices.values()):
         value = dict(zip(choices, values, strict=True))
-        claims = [shape.name for shape in REQUEST_SHAPES if shape.matches(value)]
-        claims += ["batch"] if batch_records(value) is not None else []
-        assert len(claims) <= 1, (value, claims)
+        claims = [shape.field for shape in REQUESTS.shapes if shape.name in REQUESTS.claims(value)]
+        assert len(claims) == len(set(claims)), (value, claims)
 
 
 def test_system_and_developer_are_never_the_user_turn():
@@ -166,8 +165,8 @@ BATCHES = [
 
 @pytest.mark.parametrize(("request_", "records"), BATCHES)
 def test_batches(request_, records):
-    assert batch_records(request_) == records
-    assert not any(shape.matches(request_) for shape in REQUEST_SHAPES)
+    assert read_batch(request_).requests == records
+    assert REQUESTS.claims(request_) == []
 
 
 @pytest.mark.parametrize(
@@ -183,7 +182,7 @@ def test_batches(request_, records):
     ],
 )
 def test_batch_responses_pair_by_position(response, count, expected):
-    assert batch_responses(response, count) == expected
+    assert pair_responses(response, Batch([None] * count)) == expected
 
 
 JSON = st.recursive(

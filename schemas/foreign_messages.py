@@ -1,0 +1,110 @@
+"""Messages of other forms than `{"role", "content"}`, put into it.
+
+| form | source |
+| --- | --- |
+| `{"lc": 1, "id": [..., "HumanMessage"], "kwargs"}`, `{"type": "human", "content" or "data"}`, `["human", text]` | \
+LangChain: python.langchain.com/docs/concepts/messages, `dumpd`, `messages_to_dict` |
+| `{"from", "value"}` | ShareGPT: github.com/lm-sys/FastChat, docs/training |
+| `{"role", "parts"}` | Gemini: ai.google.dev/api/caching#Content; OpenTelemetry `gen_ai.input.messages` |
+| `{"role", "message"}` | Cohere v1: docs.cohere.com/v1/reference/chat |
+| `{"role", "blocks"}` | LlamaIndex: docs.llamaindex.ai, ChatMessage |
+| `{"author", "content"}` | PaLM: cloud.google.com/vertex-ai, chat-bison |
+"""
+
+from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.messages import common_role
+
+_LANGCHAIN_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "tool",
+    "chat": "user",
+    "developer": "developer",
+}
+_KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
+
+
+def is_foreign_message(value: Json) -> bool:
+    """Whether `value` is a message of another form."""
+    if is_list(value):
+        return len(value) == 2 and _pair_role(value) is not None and isinstance(value[1], (str, list))
+    if not is_object(value):
+        return False
+    if value.get("role") is not None:
+        return value.get("content") is None and any(
+            value.get(name) is not None for name in ("parts", "blocks", "message")
+        )
+    return _langchain_role(value) is not None or _sender(value) is not None
+
+
+def to_message(value: Json) -> Json:
+    """A foreign message as `{"role", "content"}`; any other value as it is."""
+    if not is_foreign_message(value):
+        return value
+    if is_list(value):
+        return {"role": _pair_role(value), "content": value[1]}
+    if not is_object(value):
+        return value
+    if (role := _langchain_role(value)) is not None:
+        return _langchain_message(value, role)
+    if value.get("role") is None:
+        return {"role": common_role(_sender(value)), "content": value.get("value", value.get("content"))}
+    name = next(name for name in ("parts", "blocks", "message") if value.get(name) is not None)
+    rest = {field: item for field, item in value.items() if field not in (name, "content")}
+    return {**rest, "role": common_role(value["role"]), "content": value[name]}
+
+
+def _pair_role(pair: list[Json]) -> str | None:
+    role = pair[0]
+    return common_role(role) if isinstance(role, str) and (role in _LANGCHAIN_ROLES or role in _PAIR_ROLES) else None
+
+
+_PAIR_ROLES = frozenset({"user", "assistant"})
+
+
+def _sender(value: dict[str, Json]) -> str | None:
+    """Who speaks in ShareGPT's and PaLM's form."""
+    if isinstance(sender := value.get("from"), str) and "value" in value:
+        return sender
+    author = value.get("author")
+    return author if isinstance(author, str) and "content" in value else None
+
+
+def _langchain_role(value: dict[str, Json]) -> str | None:
+    """The role of a LangChain message in any of its dumps; null for what is none."""
+    if "lc" in value:
+        path = value.get("id")
+        name = path[-1] if is_list(path) and path else None
+        if not isinstance(name, str) or not is_object(kwargs := value.get("kwargs")):
+            return None
+        return _class_role(name, kwargs)
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return None
+    data = value.get("data")
+    held = data if is_object(data) else value
+    if "content" not in held:
+        return None
+    return _LANGCHAIN_ROLES.get(kind) if held.get("role") is None else _class_role(kind, held)
+
+
+def _class_role(name: str, held: dict[str, Json]) -> str | None:
+    kind = name.removesuffix("Chunk").removesuffix("Message").lower()
+    if kind == "chat":
+        return common_role(held.get("role"))
+    return _LANGCHAIN_ROLES.get(kind) if name.endswith(("Message", "MessageChunk")) else None
+
+
+def _langchain_message(value: dict[str, Json], role: str) -> Json:
+    kwargs, data = value.get("kwargs"), value.get("data")
+    held = kwargs if "lc" in value and is_object(kwargs) else data if is_object(data) else value
+    message: dict[str, Json] = {"role": role, "content": held.get("content")}
+    further = held.get("additional_kwargs")
+    for source in (held, further if is_object(further) else {}):
+        for name in _KEPT:
+            if source.get(name) and name not in message:
+                message[name] = source[name]
+    return message

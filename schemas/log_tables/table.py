@@ -1,0 +1,163 @@
+"""A table of logged calls as a platform writes it: how it is told by its columns, and which column holds what."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.logged_text import read_body
+from beamjudge.schemas.paths import lookup
+from beamjudge.schemas.responses.faults import BLOCKED, UPSTREAM_ERROR, ResponseFault, find_fault
+from beamjudge.schemas.row import TokenUsage
+from beamjudge.schemas.timestamps import read_timestamp
+from beamjudge.schemas.usage import read_usage
+
+WHOLE_RECORD = "."  # in the place of a path: the record itself
+_FIRST_ERROR = 400
+_STATUS_DIGITS = 3
+_BODIES = ("request", "response")
+_NOTHING = ("", "[]", "{}", "null", "None")
+
+
+class TableRecord(NamedTuple):
+    """One record of a table: its input columns, and what else it says of the call.
+
+    `values` holds the columns that the table maps, null where the record has nothing; bodies are decoded. `fault` says
+    that the call failed, `is_unanswered` that its response is missing.
+    """
+
+    values: dict[str, Json]
+    usage: TokenUsage | None
+    latency_ms: Json
+    fault: ResponseFault | None
+    is_unanswered: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """One kind of table. `matches` sees the column names and must accept no record that another table accepts.
+
+    Columns, usage and times are dotted paths into a record, the first that is not null counts. `read` has the columns
+    that need more than their JSON text decoded. Times are in milliseconds but for `seconds`, whose unit is the name's,
+    and for `span`, the times at which a call began and ended. `empty_is_error` says that a missing response means a
+    failed call.
+    """
+
+    name: str
+    matches: Callable[[Mapping[str, Json]], bool]
+    columns: Mapping[str, tuple[str, ...]]
+    read: Mapping[str, Callable[[Json], Json]] = field(default_factory=dict)
+    status: tuple[str, ...] = ()
+    failed: Callable[[dict[str, Json]], bool] | None = None
+    usage: tuple[str, str, str] | None = None
+    milliseconds: tuple[str, ...] = ()
+    seconds: tuple[str, ...] = ()
+    span: tuple[str, str] | None = None
+    empty_is_error: bool = True
+
+    def record(self, data: dict[str, Json]) -> TableRecord:
+        """Reads a record that `matches` accepts. Never raises."""
+        notes: list[str] = []
+        values: dict[str, Json] = {}
+        for column, paths in self.columns.items():
+            value = first_value(data, paths)
+            if (own := self.read.get(column)) is not None:
+                value = own(value)
+            values[column] = body_of(value, notes) if column in _BODIES else value
+        usage = None
+        if self.usage is not None:
+            names = ("input_tokens", "output_tokens", "total_tokens")
+            usage = read_usage({name: lookup(data, path) for name, path in zip(names, self.usage, strict=True)})
+        response = values.get("response")
+        return TableRecord(
+            values,
+            usage,
+            self._latency(data),
+            self._fault(data, response),
+            self.empty_is_error and not is_empty(values.get("request")) and is_empty(response),
+            tuple(dict.fromkeys(notes)),
+        )
+
+    def _fault(self, data: dict[str, Json], response: Json) -> ResponseFault | None:
+        status = _status(first_value(data, self.status))
+        if (status is not None and status >= _FIRST_ERROR) or (self.failed is not None and self.failed(data)):
+            fault = find_fault(response)
+            if fault is not None and fault.code == BLOCKED:
+                return fault
+            how = "failed" if status is None else f"ended with status {status}"
+            return ResponseFault(UPSTREAM_ERROR, f"the logged call {how}")
+        return None
+
+    def _latency(self, data: dict[str, Json]) -> Json:
+        milliseconds = first_value(data, self.milliseconds)
+        if milliseconds is not None:
+            return milliseconds
+        seconds = _number(first_value(data, self.seconds))
+        if seconds is not None:
+            return seconds * 1000
+        if self.span is not None:
+            begun, ended = (read_timestamp(lookup(data, path)) for path in self.span)
+            if begun is not None and ended is not None and ended >= begun:
+                return (ended - begun) / 1000
+        return None
+
+
+def first_value(data: dict[str, Json], paths: tuple[str, ...]) -> Json:
+    """The first value at one of the paths that is not null and no empty object, which tables have for nothing."""
+    for path in paths:
+        value = data if path == WHOLE_RECORD else lookup(data, path)
+        if value is not None and value not in ({}, ""):
+            return value
+    return None
+
+
+def is_empty(value: Json) -> bool:
+    """Whether a body is nothing at all, in the spellings that tables have for it."""
+    if isinstance(value, str):
+        return value.strip() in _NOTHING
+    return value is None or value in ([], {})
+
+
+def body_of(value: Json, notes: list[str]) -> Json:
+    """A logged body: its JSON decoded, whatever it is. That it was text is how the table is made, so has no note."""
+    if not isinstance(value, str):
+        return value
+    decoded = read_body(value, _any_container)
+    if decoded is None:
+        return value
+    notes += (note for note in decoded.notes if note != "parsed_json_string")
+    return decoded.value
+
+
+def _any_container(value: Json) -> bool:
+    return is_object(value) or is_list(value)
+
+
+def has(*columns: str) -> Callable[[Mapping[str, Json]], bool]:
+    """Accepts records with all of these columns."""
+
+    def matches(data: Mapping[str, Json]) -> bool:
+        return all(column in data for column in columns)
+
+    return matches
+
+
+def _status(value: Json) -> int | None:
+    if isinstance(value, str) and len(value) == _STATUS_DIGITS and value.isascii() and value.isdigit():
+        return int(value)
+    if isinstance(value, float) and value.is_integer():  # data frames
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: Json) -> float | None:
+    if isinstance(value, str) and len(value) < 40:
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if 0 <= value < 1e12 else None

@@ -1,0 +1,93 @@
+"""The request shapes that are known. Adding one is adding an entry to its family.
+
+An object with `messages` is read by them whatever else it holds; the other fields follow in the order of
+`_FIELDS`.
+"""
+
+from collections.abc import Callable
+
+from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.requests.clouds import CLOUD_SHAPES
+from beamjudge.schemas.requests.messages import MESSAGE_SHAPES
+from beamjudge.schemas.requests.openai import OPENAI_SHAPES
+from beamjudge.schemas.shapes import Shape, ShapeTable
+
+_FIELDS = (
+    "messages",
+    "contents",
+    "query",
+    "input",
+    "conversations",
+    "conversation",
+    "turns",
+    "thread",
+    "additional_messages",
+    "tool_outputs",
+    "inputText",
+    "retrievalQuery",
+    "message",
+    "lc",
+    "role",
+    "type",
+    "request",
+    "body",
+    "prompt",
+    "prompts",
+)
+_DIRECT = ShapeTable(_FIELDS, MESSAGE_SHAPES, OPENAI_SHAPES, CLOUD_SHAPES)
+
+
+def _holds_request(field: str) -> Callable[[dict[str, Json]], bool]:
+    def fits(value: dict[str, Json]) -> bool:
+        inner = value[field]
+        return is_object(inner) and _DIRECT.claim(inner) is not None and not _is_text_part(inner)
+
+    return fits
+
+
+def _is_text_part(inner: dict[str, Json]) -> bool:
+    """`{"input": {"text"}}` is a shape of its own."""
+    return isinstance(inner.get("text"), str)
+
+
+def _inner_request(field: str) -> Callable[[dict[str, Json]], Json]:
+    def rewrite(value: dict[str, Json]) -> Json:
+        return value[field]
+
+    return rewrite
+
+
+# The body inside what an application, a batch file (`body`), LangServe or Replicate (`input`) wraps around it.
+_NESTED_SHAPES = tuple(
+    Shape(f"nested_{field}", field, _holds_request(field), _inner_request(field))
+    for field in ("request", "body", "input")
+)
+
+REQUESTS = ShapeTable(_FIELDS, MESSAGE_SHAPES, OPENAI_SHAPES, CLOUD_SHAPES, _NESTED_SHAPES)
+
+# Parameters that only a provider's request has beside its `prompt`.
+_COMPLETION_PARAMETERS = frozenset(
+    {"model", "max_tokens", "max_tokens_to_sample", "max_gen_len", "maxTokens", "temperature", "stream", "options"}
+)
+
+
+def is_request_envelope(value: Json) -> bool:
+    """Whether a decoded string is certainly a provider's request and not something that a user typed as JSON."""
+    if is_list(value):
+        # A list of plain messages may be what a user typed; a dump of LangChain's is not.
+        return bool(value) and all(is_object(item) and "lc" in item for item in value)
+    if not is_object(value):
+        return False
+    if is_list(value.get("dataframe_records")) or is_object(value.get("dataframe_split")):
+        return True
+    shape = REQUESTS.claim(value)
+    if shape is not None:
+        if shape.field == "query":
+            return "history" in value
+        if shape.field in ("prompt", "message"):
+            return not _COMPLETION_PARAMETERS.isdisjoint(value)
+        if shape.field == "body":
+            return "url" in value
+        return shape.field not in ("role", "type", "turns", "conversation")
+    return isinstance(value.get("object"), str) and isinstance(value.get("id"), str)

@@ -1,0 +1,88 @@
+"""What a stream is made of: events, out of the wrappers in which they are logged."""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from beamjudge.schemas.json_text import decode_container, is_list, is_object
+from beamjudge.schemas.json_value import Json
+
+Event: TypeAlias = dict[str, Json]
+_WRAPPER = frozenset({"event", "data", "id", "retry"})
+_DONE = "[DONE]"
+
+
+class Joined(NamedTuple):
+    """A stream as the response that it stands for, and whether it came to its end."""
+
+    value: Json
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFormat:
+    """One format of streams, told by any of its events.
+
+    `alone` says that one event is a stream by itself; without it a list of one is read as the one response.
+    """
+
+    name: str
+    claims: Callable[[Event], bool]
+    join: Callable[[list[Event]], Joined]
+    alone: bool = True
+
+
+def unwrap(item: Json) -> Json:
+    """The event in an item of a logged stream: `{"event", "data"}`, JSON text, or Bedrock's base64 chunk."""
+    if isinstance(item, str):
+        decoded = decode_container(item)
+        return decoded.value if decoded else item.strip()
+    if not is_object(item):
+        return item
+    if "data" in item and item.keys() <= _WRAPPER:
+        data = item["data"]
+        return unwrap(data) if isinstance(data, str) else data
+    chunk = item.get("chunk", item)
+    coded = chunk.get("bytes") if is_object(chunk) else None
+    if isinstance(coded, str) and len(item) == 1:
+        return _decoded_chunk(coded)
+    return item
+
+
+def _decoded_chunk(coded: str) -> Json:
+    try:
+        text = base64.b64decode(coded, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+    decoded = decode_container(text)
+    return decoded.value if decoded else None
+
+
+def events_of(items: list[Json]) -> tuple[list[Event], bool]:
+    """The events of a stream that are objects, and whether the mark of its end is among them."""
+    unwrapped = [unwrap(item) for item in items]
+    return [event for event in unwrapped if is_object(event)], _DONE in unwrapped
+
+
+def candidates(items: list[Json]) -> Iterator[Event]:
+    """The events of a list that may be a stream; none where it holds something that is no event."""
+    if not all(is_object(item) or isinstance(item, str) for item in items):
+        return
+    for item in items:
+        if is_object(event := unwrap(item)):
+            yield event
+
+
+def last_object(events: list[Event], name: str) -> Event | None:
+    """The last object that an event has under `name`."""
+    return next((found for event in reversed(events) if is_object(found := event.get(name))), None)
+
+
+def text_of(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def strings(value: Json) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if is_list(value) else []

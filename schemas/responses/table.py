@@ -1,0 +1,139 @@
+"""The response shapes that are known. Adding one is adding an entry to its family.
+
+An object that mixes the fields of several is read by the first of `_FIELDS` that makes a shape; plain text fields come
+last.
+"""
+
+from collections.abc import Callable
+
+from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.messages import is_message
+from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
+from beamjudge.schemas.responses.forms import are_typed
+from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
+from beamjudge.schemas.responses.openai import OPENAI_SHAPES
+from beamjudge.schemas.responses.streams import is_response_event, is_stream
+from beamjudge.schemas.shapes import Shape, ShapeTable
+
+_FIELDS = (
+    "choices",
+    "sse",
+    "ndjson",
+    "candidates",
+    "steps",
+    "output",
+    "messages",
+    "conversations",
+    "message",
+    "content",
+    "role",
+    "required_action",
+    "object",
+    "lc",
+    "type",
+    "generations",
+    "response",
+    "completion",
+    "completions",
+    "generation",
+    "generated_text",
+    "results",
+    "retrievalResults",
+    "outputs",
+    "outputText",
+    "answer",
+    "result",
+    "replies",
+    "data",
+    "body",
+    "text",
+    "output_text",
+    "predictions",
+)
+_DIRECT = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES)
+
+
+def _holds_response(field: str) -> Callable[[dict[str, Json]], bool]:
+    def fits(value: dict[str, Json]) -> bool:
+        inner = value[field]
+        if not is_object(inner) or is_response_event(value):
+            return False
+        if is_object(inner.get("body")) and "status_code" in inner:  # a line of a batch's output file
+            return True
+        if field == "output" and (is_object(inner.get("message")) or isinstance(inner.get("text"), str)):
+            return False  # Bedrock's, which are shapes of their own
+        return _DIRECT.claim(inner) is not None
+
+    return fits
+
+
+def _inner_response(field: str) -> Callable[[dict[str, Json]], Json]:
+    def rewrite(value: dict[str, Json]) -> Json:
+        return value[field]
+
+    return rewrite
+
+
+# The body inside what LangServe (`output`), a batch file (`response`, `body`) or an application wraps around it.
+_NESTED_SHAPES = tuple(
+    Shape(f"nested_{field}", field, _holds_response(field), _inner_response(field))
+    for field in ("output", "response", "body")
+)
+
+RESPONSES = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES, _NESTED_SHAPES)
+
+# Shapes that no application answers with by chance.
+_ENVELOPES = frozenset(
+    {
+        "choices",
+        "text_choices",
+        "chunk",
+        "responses_api",
+        "empty_output",
+        "message_page",
+        "page_of_one",
+        "response_event",
+        "sse",
+        "ndjson",
+        "stream",
+        "anthropic",
+        "gemini",
+        "interaction",
+        "converse",
+        "titan",
+        "llama",
+        "completion",
+        "completions",
+        "langchain_message",
+        "llm_result",
+        "messages",
+    }
+)
+# A provider's single message or text, by the field that stands beside it.
+_MARKS = {
+    "message_field": ("done", "finish_reason", "usage", "raw"),
+    "response_text": ("done", "source_nodes"),
+    "generated_text": ("details",),
+    "generations": ("meta", "prompt"),
+    "langchain_typed": ("response_metadata", "additional_kwargs", "data"),
+    "message": ("response_metadata", "usage", "stop_reason"),
+}
+
+
+def is_response_envelope(value: Json) -> bool:
+    """Whether a decoded string is certainly a provider's response and not JSON that an application answered with."""
+    if is_list(value):
+        if is_stream(value):
+            return True
+        return bool(value) and all(is_object(item) and "lc" in item for item in value)
+    if not is_object(value):
+        return False
+    if are_typed(value.get("output")) or are_typed(value.get("content")):
+        return True
+    shape = RESPONSES.claim(value)
+    if shape is not None and shape.name == "messages":
+        return is_list(messages := value.get("messages")) and all(is_message(item) for item in messages)
+    if shape is not None and (shape.name in _ENVELOPES or any(mark in value for mark in _MARKS.get(shape.name, ()))):
+        return True
+    return isinstance(value.get("object"), str) and isinstance(value.get("id"), str)
