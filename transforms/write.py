@@ -1,12 +1,19 @@
 """Writing tables: Parquet with a fixed schema, whatever the rows; an empty table is a file without rows."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
+from apache_beam.transforms.window import GlobalWindows
+from apache_beam.utils.windowed_value import WindowedValue
 
-# Rows wait in memory until a row group is full; this bounds what a worker holds per open file.
-_ROW_GROUP_BYTES = 16 * 1024 * 1024
+# Rows wait in memory for their row group, so it is bounded by bytes and not only by rows: beside a table of this size
+# a worker holds the Python objects that it is made of, for each table that it writes.
+_GROUP_BYTES = 8 * 1024 * 1024
+_GROUP_ROWS = 5_000
+# What a cell costs beside its text, roughly.
+_CELL_BYTES = 16
 
 
 class WriteTable(beam.PTransform[beam.PCollection[dict[str, Any]], beam.PCollection[str]]):
@@ -18,12 +25,53 @@ class WriteTable(beam.PTransform[beam.PCollection[dict[str, Any]], beam.PCollect
         self._schema = schema
 
     def expand(self, records: beam.PCollection[dict[str, Any]]) -> beam.PCollection[str]:
-        paths: beam.PCollection[str] = records | "WriteParquet" >> beam.io.WriteToParquet(
-            f"{self._folder}/part",
-            schema=self._schema,
-            codec="zstd",
-            row_group_buffer_size=_ROW_GROUP_BYTES,
-            use_compliant_nested_type=True,
-            file_name_suffix=".parquet",
+        paths: beam.PCollection[str] = (
+            records
+            | "RowGroups" >> beam.ParDo(_RowGroups(self._schema)).with_output_types(pa.Table)
+            | "WriteParquet"
+            >> beam.io.WriteToParquetBatched(
+                f"{self._folder}/part",
+                schema=self._schema,
+                codec="zstd",
+                use_compliant_nested_type=True,
+                file_name_suffix=".parquet",
+            )
         )
         return paths
+
+
+class _RowGroups(beam.DoFn):
+    """Collects records to tables of a row group each. (Beam's own collecting counts rows alone, whatever their size.)"""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+
+    def start_bundle(self) -> None:
+        self._records: list[dict[str, Any]] = []
+        self._bytes = 0
+
+    def process(self, element: dict[str, Any]) -> Iterator[pa.Table]:
+        self._records.append(element)
+        self._bytes += _size(element)
+        if self._bytes >= _GROUP_BYTES or len(self._records) >= _GROUP_ROWS:
+            yield self._take()
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        if self._records:
+            yield GlobalWindows.windowed_value_at_end_of_window(self._take())
+
+    def _take(self) -> pa.Table:
+        table = pa.Table.from_pylist(self._records, schema=self._schema)
+        self._records, self._bytes = [], 0
+        return table
+
+
+def _size(value: Any) -> int:
+    """The bytes that a cell, or a record of cells, takes, roughly."""
+    if isinstance(value, (str, bytes)):
+        return _CELL_BYTES + len(value)
+    if isinstance(value, dict):
+        return _CELL_BYTES + sum(map(_size, value.values()))
+    if isinstance(value, list):
+        return _CELL_BYTES + sum(map(_size, value))
+    return _CELL_BYTES
