@@ -10,6 +10,7 @@ import pyarrow as pa
 from beamjudge.schemas.assessment import EvaluatedRow
 from beamjudge.schemas.metric import Column
 from beamjudge.schemas.record import FileStats, InputFile, Reject
+from beamjudge.schemas.tables import utf8
 from beamjudge.schemas.tables.files import REJECTS_SCHEMA, reject_record
 from beamjudge.schemas.tables.metrics import METRICS_SCHEMA
 from beamjudge.schemas.tables.rows import row_record, rows_schema
@@ -113,7 +114,7 @@ def _reject_counts(reject: Reject) -> Iterator[tuple[str, int]]:
 
 
 def _records_of_file(stats: FileStats) -> tuple[str, int]:
-    return stats.source_file, stats.records
+    return str(utf8(stats.source_file)), stats.records
 
 
 def _state_records(element: tuple[str, SliceState], run_id: str) -> Iterator[dict[str, Any]]:
@@ -123,7 +124,7 @@ def _state_records(element: tuple[str, SliceState], run_id: str) -> Iterator[dic
 def _bad_file(stats: FileStats) -> Iterator[tuple[str, int]]:
     # By file, since a file that vanishes while it is read fails once for each of its ranges.
     if stats.bad_files:
-        yield stats.source_file, stats.bad_files
+        yield str(utf8(stats.source_file)), stats.bad_files
 
 
 def _run_totals(element: tuple[str, SliceState]) -> Iterator[RunTotals]:

@@ -37,13 +37,16 @@ def integer(text: str) -> int:
 
 def names(text: str) -> list[str]:
     """`a,b` as a list; spaces around names do not count."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    if not found:
+        raise argparse.ArgumentTypeError(f"got {text!r}; expected NAME[,NAME]")
+    return found
 
 
 def assignments(text: str) -> dict[str, str]:
     """`a=x,b=y` as a mapping."""
-    pairs = [pair.partition("=") for pair in names(text)]
-    if not pairs or any(not key or not value for key, _, value in pairs):
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    if any(not key or not value for key, _, value in pairs):
         raise argparse.ArgumentTypeError(f"got {text!r}; expected NAME=VALUE[,NAME=VALUE]")
     return {key: value for key, _, value in pairs}
 

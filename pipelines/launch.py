@@ -5,6 +5,7 @@ import logging
 import re
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from beamjudge.pipelines.flags import RUNNERS, flag_names, unknown_flag
 from beamjudge.pipelines.options import Launch, read_config
@@ -31,6 +32,7 @@ from beamjudge.transforms.run_record import judge_keys  # noqa: E402
 logging.disable(logging.NOTSET)
 
 _DIRECT = RUNNERS[0]
+_NAMED_ON_ROWS = "response/llm_judged/guideline_adherence/"
 # A failure on a worker arrives as text with the worker's traceback around it.
 _RUN_FAILED = re.compile(r"RunFailed: (.+?)(?: \[while running|\s*$)", re.MULTILINE)
 
@@ -40,55 +42,61 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
 
     Raises UsageError before anything is written, and RunFailed when the run cannot go on.
     """
-    options = _pipeline_options(runner_flags)
+    _check_runner_flags(runner_flags)
     started = read_config(arguments, runner_flags)
     config = started.config
     plan = plan_run(config)
     _check_gates_exist(plan)
     _check_prices(plan)
-    files = match_files(config.input)
+    files = match_files(config.input, config.output)
     if started.runner == _DIRECT:
         _check_keys(plan)
-    finished = output_folder.finished_run(config.output, config.run_id, files, config.overwrite)
-    if finished is not None:
-        if not started.quiet:
-            print(f"This run is complete and its input unchanged since {finished['finished']}; nothing to do.")
-            report.print_report(config.output, finished)
-        report.print_failed_gates(finished)
-        return int(finished["exit_code"])
-    attempt = output_folder.start_attempt(config.output, config.run_id)
-    output_folder.clear(config.output)
-    if not started.quiet:
-        _say_what_starts(started, len(files))
-    try:
-        with interruptible():
-            _run(started, plan, files, attempt, options)
-    except KeyboardInterrupt:
-        end_attempt(config.output, attempt, "interrupted")
-        raise
-    except Exception as error:
-        failure = _one_line(error)
-        end_attempt(config.output, attempt, "failed", failure)
-        raise RunFailed(failure) from error
-    run = output_folder.read_json(join(config.output, "run.json"))
+    run = output_folder.finished_run(config.output, config.run_id, files, config.overwrite)
     if run is None:
-        raise RunFailed(f"the runner ended without writing {join(config.output, 'run.json')}")
+        run = _run(started, plan, files)
+    elif not started.quiet:
+        report.say(f"This run is complete and its input unchanged since {run['finished']}; nothing to do.")
     if not started.quiet:
         report.print_report(config.output, run)
     report.print_failed_gates(run)
     return int(run["exit_code"])
 
 
-def _pipeline_options(flags: Sequence[str]) -> PipelineOptions:
-    """Beam's options; a flag that neither beamjudge nor Beam knows is an error, though Beam itself would drop it."""
+def _run(started: Launch, plan: RunPlan, files: Sequence[InputFile]) -> dict[str, Any]:
+    """Run the pipeline and return its `run.json`; whatever happens, the attempt's end is on record."""
+    output = started.config.output
+    attempt = output_folder.start_attempt(output, started.config.run_id)
+    try:
+        output_folder.clear(output)
+        if not started.quiet:
+            _say_what_starts(started, len(files))
+        with interruptible():
+            _run_pipeline(started, plan, files, attempt)
+        run = output_folder.read_json(join(output, "run.json"))
+        if run is None:
+            raise RunFailed(f"the runner ended without writing {join(output, 'run.json')}")
+    except KeyboardInterrupt:
+        end_attempt(output, attempt, "interrupted")
+        raise
+    except Exception as error:
+        failure = _one_line(error)
+        end_attempt(output, attempt, "failed", failure)
+        raise RunFailed(failure) from error
+    return run
+
+
+def _check_runner_flags(flags: Sequence[str]) -> None:
+    """A flag that neither beamjudge nor Beam knows is an error, though Beam itself would drop it."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for options in PipelineOptions.__subclasses__():
         options._add_argparse_args(_Lenient(parser))  # type: ignore[arg-type]
-    _, unknown = parser.parse_known_args(list(flags))
+    try:
+        _, unknown = parser.parse_known_args(list(flags))
+    except SystemExit:
+        raise UsageError(f"the runner's flags cannot be read: {' '.join(flags)}; see the lines above") from None
     if unknown:
         beam_flags = [name for action in parser._actions for name in action.option_strings]
         raise unknown_flag(unknown[0], flag_names(beam_flags))
-    return PipelineOptions(list(flags))
 
 
 class _Lenient:
@@ -113,7 +121,8 @@ def _check_gates_exist(plan: RunPlan) -> None:
     metrics = [name for spec in run_metric_specs(plan) for name, _ in spec.names]
     for name in gates.min_value:
         # A row's own guidelines give metrics whose names are known only from the data.
-        if name not in metrics and not name.startswith("response/llm_judged/guideline_adherence/"):
+        named_on_rows = "guideline_adherence" in judge_keys(plan) and name.startswith(_NAMED_ON_ROWS)
+        if name not in metrics and not named_on_rows:
             raise UsageError(f"--min_value: no metric {name!r} in this run; expected one of {', '.join(metrics)}")
     for judge in gates.min_scored:
         if judge not in judge_keys(plan):
@@ -152,18 +161,16 @@ def _check_prices(plan: RunPlan) -> None:
 
 
 def _say_what_starts(started: Launch, files: int) -> None:
-    config = started.config
-    if started.lexical_by_default and config.judges != []:
-        print(
+    if started.lexical_by_default:
+        report.say(
             "No judge endpoint given: judging with offline lexical rules (screening only; "
             "add --judge_model NAME for a model)."
         )
-    print(f"Reading {files} file{'' if files == 1 else 's'}; results go to {config.output}", flush=True)
+    report.say(f"Reading {files} file{'' if files == 1 else 's'}; results go to {started.config.output}")
 
 
-def _run(
-    started: Launch, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt, options: PipelineOptions
-) -> None:
+def _run_pipeline(started: Launch, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt) -> None:
+    options = PipelineOptions(list(started.runner_flags))
     with report.quiet_beam():
         direct = started.runner == _DIRECT
         if direct:

@@ -28,6 +28,7 @@ from beamjudge.transforms.attempt import Attempt, end_attempt, now
 from beamjudge.transforms.finish_run import metrics_summary
 from beamjudge.transforms.output_files import join, write_file, write_json
 from beamjudge.transforms.plan import RunPlan, plan_run
+from beamjudge.transforms.reading.files import files_below
 from beamjudge.transforms.run_record import run_record
 
 # What has to be the same for sums to be of the same things.
@@ -163,7 +164,7 @@ def _write(
 
 
 def _table(folder: str, name: str) -> Iterator[dict[str, Any]]:
-    for metadata in FileSystems.match([join(folder, name, "part-*.parquet")])[0].metadata_list:
+    for metadata in files_below(join(folder, name)):
         with FileSystems.open(metadata.path) as stream:
             yield from pq.read_table(stream).to_pylist()
 

@@ -8,6 +8,7 @@ import re
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,10 @@ from pydantic import ValidationError
 
 from beamjudge.pipelines.flags import FLAGS, RUNNERS
 from beamjudge.schemas.errors import UsageError
-from beamjudge.schemas.run_config import LEXICAL, RunConfig
+from beamjudge.schemas.run_config import LEXICAL, VARIABLE, RunConfig
 
 _FILE_ONLY_KEYS = ("endpoints", "judge_settings", "gates")
 _LISTS = ("input", "judges", "metrics", "slice_by")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,15 @@ def read_config(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> L
                 f"--{required} is missing; expected --{required} {'PATTERN' if required == 'input' else 'FOLDER'}"
             )
     lexical_by_default = _choose_endpoint(path, values)
-    _expand_variables(values.get("endpoints"))
+    _expand_variables(values["endpoints"])
     try:
         config = RunConfig.model_validate(values)
     except ValidationError as error:
         raise UsageError(_first_error(error, path, vars(arguments))) from None
     config = _fill_run_date(_with_processes(config, arguments.runner, runner_flags))
+    for option in arguments.runner_option:
+        if not re.fullmatch(r"[A-Za-z]\w*=.*", option):
+            raise UsageError(f"--runner_option: got {option!r}; expected NAME=VALUE, without dashes")
     options = [f"--{option}" for option in arguments.runner_option]
     return Launch(config, arguments.runner, (*runner_flags, *options), arguments.quiet, lexical_by_default)
 
@@ -109,12 +112,17 @@ def _lay_flags_over(values: dict[str, Any], arguments: Mapping[str, Any]) -> Non
             if not isinstance(target, dict):
                 raise UsageError(f"{flag.path[0]}: got {_kind(target)} in the config file; expected keys and values")
         if flag.repeats:
-            given = {**target.get(flag.path[-1], {}), **given}
+            already = target.get(flag.path[-1], {})
+            if not isinstance(already, dict):
+                raise UsageError(
+                    f"{'.'.join(flag.path)}: got {_kind(already)} in the config file; expected NAME: NUMBER"
+                )
+            given = {**already, **given}
         target[flag.path[-1]] = given
 
 
 def _choose_endpoint(path: str | None, values: dict[str, Any]) -> bool:
-    """Fill in the lexical judge for a run by flags alone; a file has to name its model. True if it was filled in."""
+    """Fill in the lexical judge for a run by flags alone; a file has to name its model. True if it was, and judges."""
     endpoints = values.setdefault("endpoints", {})
     if not isinstance(endpoints, dict):
         raise UsageError(f"endpoints: got {_kind(endpoints)}; expected names with their settings")
@@ -122,37 +130,47 @@ def _choose_endpoint(path: str | None, values: dict[str, Any]) -> bool:
     if isinstance(default, dict) and "model" not in default:
         if "base_url" in default or "api_key" in default:
             raise UsageError("an endpoint is given without a model; add --judge_model NAME")
-        if path and values.get("judges") not in ([], ["none"]):
+        if path and _names_a_judge(values):
             raise UsageError(
                 f"{path}: no judge model; add `endpoints: {{default: {{model: NAME}}}}` (`lexical` for offline rules), "
                 "or `judges: [none]`"
             )
         default["model"] = LEXICAL
-        return True
+        return _names_a_judge(values)
     return False
 
 
-def _expand_variables(endpoints: Any) -> None:
-    """Replace ${NAME} in models and addresses; headers may hold secrets, so those are filled in on the worker."""
-    if not isinstance(endpoints, dict):
-        return
+def _names_a_judge(values: Mapping[str, Any]) -> bool:
+    """Whether any judge runs, which without `judges` is so; document_recall is none, though it may be named there."""
+    judges = values.get("judges")
+    return not isinstance(judges, list) or any(name not in ("none", "document_recall") for name in judges)
+
+
+def _expand_variables(endpoints: Mapping[str, Any]) -> None:
+    """Replace ${NAME} everywhere in the endpoints, but for headers: they may hold secrets, and are filled in later."""
     for name, endpoint in endpoints.items():
         if isinstance(endpoint, dict):
-            for key, given in endpoint.items():
-                value = given
-                if isinstance(value, str):
-                    for variable in _VARIABLE.findall(value):
-                        value = value.replace(f"${{{variable}}}", _variable(variable, f"endpoints.{name}.{key}"))
-                    endpoint[key] = value
-            for header in (endpoint.get("headers") or {}).values():
-                for variable in _VARIABLE.findall(str(header)):
-                    _variable(variable, f"endpoints.{name}.headers")
+            for key, value in endpoint.items():
+                filled = _filled_in(value, f"endpoints.{name}.{key}")
+                if key != "headers":
+                    endpoint[key] = filled
 
 
-def _variable(name: str, place: str) -> str:
-    value = os.environ.get(name)
+def _filled_in(value: Any, place: str) -> Any:
+    """`value` with its variables from the environment. Raises UsageError for one that is not set."""
+    if isinstance(value, str):
+        return VARIABLE.sub(partial(_variable, place), value)
+    if isinstance(value, list):
+        return [_filled_in(item, place) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled_in(item, place) for key, item in value.items()}
+    return value
+
+
+def _variable(place: str, found: re.Match[str]) -> str:
+    value = os.environ.get(found[1])
     if value is None:
-        raise UsageError(f"{place}: ${{{name}}} is not set; set the environment variable {name}")
+        raise UsageError(f"{place}: {found[0]} is not set; set the environment variable {found[1]}")
     return value
 
 
@@ -194,7 +212,8 @@ def _with_processes(config: RunConfig, runner: str, runner_flags: Sequence[str])
         given = [flag for part in runner_flags for flag in part.split("=")]
         workers = given[given.index("--direct_num_workers") + 1] if "--direct_num_workers" in given[:-1] else "1"
         processes = int(workers) if "multi_processing" in given and workers.isdigit() else 1
-        return config.model_copy(update={"judge_processes": max(1, processes)})
+        # Beam takes 0 for as many as there are processors.
+        return config.model_copy(update={"judge_processes": processes or os.cpu_count() or 1})
     for name, endpoint in config.endpoints.items():
         if endpoint.requests_per_minute or endpoint.tokens_per_minute:
             raise UsageError(

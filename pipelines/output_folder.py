@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow.parquet as pq
-from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
 from beamjudge.schemas.errors import UsageError
@@ -15,6 +14,7 @@ from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.tables.files import input_record
 from beamjudge.transforms.attempt import Attempt, end_attempt, now
 from beamjudge.transforms.output_files import join
+from beamjudge.transforms.reading.files import files_below
 
 _TABLE_FILE = r"(rows|rejects|metrics|state)/(part-\d+-of-\d+\.parquet|beam-temp-[^/]+/.*)"
 _RESULTS = re.compile(rf"(run\.json|metrics\.json|inputs\.parquet)(\.[0-9a-f]+\.tmp)?|{_TABLE_FILE}")
@@ -102,9 +102,8 @@ def recorded_inputs(output: str) -> list[dict[str, Any]]:
 
 
 def _relative_files(output: str) -> list[str]:
-    root = output if output.endswith("/") else output + "/"
-    found: list[FileMetadata] = FileSystems.match([root + "**"])[0].metadata_list
-    return sorted(each.path.removeprefix(root) for each in found)
+    root = output.rstrip("/") + "/"
+    return sorted(each.path.removeprefix(root) for each in files_below(output))
 
 
 def _attempted_runs(output: str, existing: Sequence[str]) -> set[Any]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from rich.text import Text
 
 from beamjudge.transforms.output_files import join
 from beamjudge.transforms.progress import PROGRESS
+from beamjudge.transforms.reading.files import files_below
 
 _REFRESH_SECONDS = 0.25
 _FILE_WIDTH = 200
@@ -85,8 +87,34 @@ def progress(total_bytes: int, hidden: bool) -> Iterator[None]:
             watcher.join()
 
 
+def say(text: str) -> None:
+    """One line on standard output."""
+    with _reader_may_leave():
+        print(text, flush=True)
+
+
+@contextlib.contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Go on without a reader of standard output (`| head`): what a run does and returns must not hang on it."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end, and would fail there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def print_report(output: str, run: dict[str, Any]) -> None:
     """The overall numbers of a finished run, what was rejected, the gates, and where the files are."""
+    with _reader_may_leave():
+        _print_report(output, run)
+
+
+def _print_report(output: str, run: dict[str, Any]) -> None:
     console, counts = _console(), run["counts"]
     metrics = [metric for metric in _overall_metrics(output) if not metric["metric"].endswith(_SECOND_NAMES)]
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -122,7 +150,7 @@ def print_failed_gates(run: dict[str, Any]) -> None:
 
 
 def _overall_metrics(output: str) -> list[dict[str, Any]]:
-    paths = [each.path for each in FileSystems.match([join(output, "metrics", "part-*.parquet")])[0].metadata_list]
+    paths = [each.path for each in files_below(join(output, "metrics")) if each.path.endswith(".parquet")]
     found: list[dict[str, Any]] = []
     for path in paths:
         with FileSystems.open(path) as stream:
@@ -147,8 +175,8 @@ def _cells(metric: dict[str, Any]) -> tuple[Text | str, ...]:
 
 def _console() -> Console:
     """Standard output; where it is no terminal nothing may be cut, since somebody keeps it."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_FILE_WIDTH)
+    console = _Console()
+    return console if console.is_terminal else _Console(width=_FILE_WIDTH)
 
 
 def printable(text: str) -> Text:

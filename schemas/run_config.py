@@ -36,13 +36,15 @@ INPUT_COLUMNS: tuple[str, ...] = (
     "retrieved_context",
     "timestamp",
 )
+# A reference to an environment variable, in endpoints only.
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _KEY_REFERENCE = re.compile(r"(env|file|gcp-secret):.+")
 _OWN_PARAMETERS = {"model", "messages", "n", "stream", "stream_options", "tools", "response_format"}
 _SLICE = re.compile(r"[^*,\s][^*,]*(\*[^*,]+)*")
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Price(_Model):
@@ -147,6 +149,20 @@ class RunConfig(_Model):
     verdict_store: str | None = None
     no_verdict_reuse: bool = False
     reshuffle: Literal["auto", "on", "off"] = "auto"
+
+    @field_validator("output")
+    @classmethod
+    def _output_is_one_folder(cls, value: str) -> str:
+        # Beam's file sinks list a folder by a pattern that starts with its name.
+        if set(value) & set("*?["):
+            raise ValueError(f"got {value!r}; expected a folder's name without the glob characters * ? [")
+        return value
+
+    @field_validator("store_rationales", "reshuffle", mode="before")
+    @classmethod
+    def _on_is_no_boolean(cls, value: object) -> object:
+        # YAML reads a bare on or off as true or false.
+        return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
     @field_validator("columns")
     @classmethod

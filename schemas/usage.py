@@ -8,7 +8,7 @@ from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.row import TokenUsage
 
-_LARGEST = 2**63 - 1  # counts are written as 64-bit integers
+LARGEST_COUNT = 2**63 - 1  # counts are written as 64-bit integers
 _INPUT = (
     "prompt_tokens",
     "input_tokens",
@@ -72,7 +72,7 @@ def read_usage(value: Json) -> TokenUsage | None:
                 return read_usage(inner)
         return None
     if total is None and given is not None and made is not None:
-        total = min(given + made, _LARGEST)
+        total = given + made if given + made <= LARGEST_COUNT else None
     return TokenUsage(given, made, total)
 
 
@@ -109,6 +109,6 @@ def _count(usage: dict[str, Json], names: tuple[str, ...]) -> int | None:
         # Data frames turn integer columns with gaps into floats.
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT:
             return value
     return None

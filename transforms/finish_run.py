@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from beamjudge.schemas.assessment import JudgeSpend
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.record import InputFile
+from beamjudge.schemas.tables import utf8
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
 from beamjudge.transforms.attempt import Attempt, end_attempt, now
 from beamjudge.transforms.output_files import join, write_file, write_json
@@ -75,7 +76,7 @@ def _slice_and_name(metric: MetricRow) -> tuple[str, str]:
 
 
 def _inputs_table(files: Sequence[InputFile], records: Mapping[str, int]) -> bytes:
-    rows = [input_record(file, records.get(file.path, 0)) for file in files]
+    rows = [input_record(file, records.get(str(utf8(file.path)), 0)) for file in files]
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows, schema=INPUTS_SCHEMA), buffer, compression="zstd")
     return buffer.getvalue()

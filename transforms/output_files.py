@@ -4,6 +4,7 @@ import json
 import uuid
 from typing import Any
 
+from apache_beam.io.filesystem import BeamIOError
 from apache_beam.io.filesystems import FileSystems
 
 
@@ -25,6 +26,9 @@ def write_file(path: str, content: bytes) -> None:
     temporary = f"{path}.{uuid.uuid4().hex[:8]}.tmp"
     with FileSystems.create(temporary, mime_type="application/octet-stream") as stream:
         stream.write(content)
-    if FileSystems.exists(path):
+    try:
+        FileSystems.rename([temporary], [path])
+    except BeamIOError:
+        # Most filesystems put the new file in the place of the old one; HDFS wants the old one gone first.
         FileSystems.delete([path])
-    FileSystems.rename([temporary], [path])
+        FileSystems.rename([temporary], [path])

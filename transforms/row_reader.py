@@ -1,7 +1,7 @@
 """One record read into a row: columns in all their spellings, and from the trace what the record does not give."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -16,7 +16,7 @@ from beamjudge.schemas.columns import (
     read_strings,
     type_name,
 )
-from beamjudge.schemas.json_text import decode_container
+from beamjudge.schemas.json_text import decode_container, is_absent
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.log_tables import recognise_table
 from beamjudge.schemas.paths import column_of, lookup
@@ -130,9 +130,7 @@ class RowReader:
     ) -> Row:
         """The row of one request and its response. In a batch the trace tells nothing of a single one of them."""
         given = normalize_response(response)
-        facts = self._facts
-        if in_batch:
-            facts = facts._replace(request=None, response=None, usage=None)
+        facts = _NO_FACTS if in_batch else self._facts
         if given is not None and given.trace is not None and not self._has_trace:
             facts = self._embedded_facts(given.trace)
         notes = [*self._record.notes]
@@ -171,14 +169,16 @@ class RowReader:
             slices=self._slices if self._rules.slice_by else (),
             extra=self._extra if self._rules.keep_extra else None,
         )
-        if answered is None and not self._has_trace and not can_score(row):
-            raise Rejected("no_response", "neither a response nor a trace, and nothing selected can run without")
+        if answered is None and not can_score(row):
+            self._need_trace("no response of its own, without which nothing selected can run")
+            if not self._has_trace:
+                raise Rejected("no_response", "neither a response nor a trace, and nothing selected can run without")
         return row
 
     @cached_property
     def _has_trace(self) -> bool:
         trace = self.field("trace")
-        return bool(trace.strip()) if isinstance(trace, str) else trace is not None
+        return trace.strip() not in ("", "null") if isinstance(trace, str) else not is_absent(trace)
 
     @cached_property
     def _facts(self) -> TraceFacts:
@@ -216,7 +216,6 @@ class RowReader:
     def _response(self, form: ResponseForm | None, facts: TraceFacts, notes: list[str]) -> ResponseForm | None:
         """The logged response's form, or that of the trace's response."""
         if form is None:
-            self._need_trace("no response of its own")
             form = normalize_response(facts.response)
             if form is None:
                 return None
@@ -241,9 +240,9 @@ class RowReader:
         references = self._typed("expected_response", read_references)
         facts = self._typed("expected_facts", read_strings)
         self._notes += (*references.notes, *facts.notes)
-        if references.values and facts.values:
+        if _any_text(references.values) and _any_text(facts.values):
             raise Rejected("both_expectations", "both expected_response and expected_facts; give one of them")
-        if references.values:
+        if references.values and not (facts.values and not _any_text(references.values)):
             return _Expectations(references.values[0], references.values[1:], None)
         return _Expectations(None, (), facts.values)
 
@@ -329,6 +328,11 @@ def content_id(record: SourceRecord) -> str:
     data = {name: value for name, value in record.data.items() if name not in record.from_path}
     content = canonical_json([data, record.source_position])
     return hashlib.blake2b(content.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def _any_text(values: Sequence[str] | None) -> bool:
+    """Whether there is an expectation in the list: blank ones count as absent, as they do for the judges."""
+    return any(value.strip() for value in values or ())
 
 
 def _number(value: Json) -> float | None:

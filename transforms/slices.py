@@ -18,9 +18,14 @@ def slice_values(data: dict[str, Json], slice_by: Sequence[str]) -> tuple[SliceV
 def _slice_value(data: dict[str, Json], name: str) -> SliceValue:
     if "*" not in name or name in data:
         value = value_text(lookup(data, name))
-        return SliceValue(name, value, f"{name}={value}")
-    crossed = ",".join(f"{part}={value_text(lookup(data, part))}" for part in name.split("*"))
+        return SliceValue(name, value, f"{name}={_escaped(value)}")
+    crossed = ",".join(f"{part}={_escaped(value_text(lookup(data, part)))}" for part in name.split("*"))
     return SliceValue(name, crossed, crossed)
+
+
+def _escaped(value: str) -> str:
+    """A value inside a slice's name, in which commas separate the parts of crossed slices."""
+    return value.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def value_text(value: Json) -> str:

@@ -41,7 +41,7 @@ class WriteTable(beam.PTransform[beam.PCollection[dict[str, Any]], beam.PCollect
 
 
 class _RowGroups(beam.DoFn):
-    """Collects records to tables of a row group each. (Beam's own collecting counts rows alone, whatever their size.)"""
+    """Collects records to tables of a row group each. (Beam's own goes by rows alone, whatever their size.)"""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from beamjudge.schemas.record import InputFile, Reject
-from beamjudge.schemas.tables import with_version
+from beamjudge.schemas.tables import utf8, with_version
 
 REJECTS_SCHEMA = with_version(
     pa.schema(
@@ -34,7 +34,7 @@ INPUTS_SCHEMA = with_version(
 def reject_record(reject: Reject, store_text: bool) -> dict[str, Any]:
     """The cells of one reject; `raw` only where text is stored."""
     return {
-        "source_file": reject.source_file,
+        "source_file": utf8(reject.source_file),
         "source_position": reject.source_position,
         "request_id": reject.request_id,
         "code": reject.code,
@@ -46,7 +46,7 @@ def reject_record(reject: Reject, store_text: bool) -> dict[str, Any]:
 def input_record(file: InputFile, records: int) -> dict[str, Any]:
     """The cells of one input file; `modified` as whole microseconds."""
     return {
-        "source_file": file.path,
+        "source_file": utf8(file.path),
         "size": file.size,
         "modified": None if file.modified is None else round(file.modified * 1_000_000),
         "records": records,

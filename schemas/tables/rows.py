@@ -11,7 +11,7 @@ from beamjudge.schemas.judges import JudgeSpec
 from beamjudge.schemas.metric import Column, ColumnType
 from beamjudge.schemas.row import Document, Guidelines
 from beamjudge.schemas.run_config import RunConfig
-from beamjudge.schemas.tables import with_version
+from beamjudge.schemas.tables import utf8, with_version
 
 _DOCUMENTS = pa.list_(pa.struct([("doc_uri", pa.string()), ("content", pa.string())]))
 _NAMED = pa.list_(
@@ -100,7 +100,7 @@ def row_record(
         "retrieved_context": _documents(row.retrieved_context, text),
         "expected_retrieved_context": _documents(row.expected_retrieved_context, text),
         "notes": list(row.notes),
-        "source_file": row.source_file,
+        "source_file": utf8(row.source_file),
         "source_position": row.source_position,
         "sampled": row.sampled,
         **{f"slice/{part.name}": part.value for part in row.slices},
@@ -159,10 +159,3 @@ def _judge_cells(
             each = verdicts.get(name, Verdict.not_applicable())
             record |= {f"{prefix}/{name}/{part}": cell for part, cell in _verdict_cells(each, rationales).items()}
     return record
-
-
-def utf8(text: str | None) -> str | None:
-    """`text` as valid UTF-8: a judge's reply may hold the escape of half a surrogate pair, which Arrow refuses."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

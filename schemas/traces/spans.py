@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.row import TokenUsage
+from beamjudge.schemas.usage import LARGEST_COUNT
 
 
 class Span(NamedTuple):
@@ -63,7 +64,9 @@ def seconds_of(span: Span | None) -> float | None:
 
 def _sum(counts: Sequence[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    total = sum(known)
+    # Counts are written as 64-bit integers; no trace that can be trusted has more tokens.
+    return total if len(known) == len(counts) and total <= LARGEST_COUNT else None
 
 
 def _below(spans: Sequence[Span], flagged: Sequence[bool]) -> list[bool]:

@@ -1,8 +1,12 @@
 """What an output folder that is not empty means: done again for free, run again, or refused."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from beamjudge.pipelines.cli import main
 
@@ -104,6 +108,7 @@ def test_wrong_usage_writes_nothing(tmp_path, log, capsys):
         (("--judge_model", "m", "--judge_api_key", "env:SURELY_NOT_SET"), "variable SURELY_NOT_SET is not set"),
         (("--judge_model", "m", "--judge_api_key", "file:/no/such"), "file:/no/such: cannot be read"),
         (("--output", str(tmp_path / "file")), "--output"),
+        (("--output", str(tmp_path / "a[1]")), "expected a folder's name without the glob characters"),
         (("--output", str(tmp_path / "file" / "below")), "--output"),
         (("stray",), "unexpected argument 'stray'"),
     ):
@@ -121,3 +126,59 @@ def test_attempts_record_start_and_end(tmp_path, log):
     assert record["status"] == "done"
     assert record["run_id"] == json.loads((tmp_path / "out" / "run.json").read_text())["run_id"]
     assert record["finished"] >= record["started"]
+
+
+def test_results_inside_the_input_folder_are_no_logs(tmp_path, log):
+    inside = str(tmp_path / "eval")
+    for more in ("", '{"request": "Why?", "response": "So."}\n'):
+        log.write_text(log.read_text() + more)
+        assert main(["evaluate", "--input", str(tmp_path), "--output", inside, "--quiet"]) == 0
+    record = json.loads((tmp_path / "eval" / "run.json").read_text())
+    assert (record["counts"]["rows"], record["counts"]["rejects"]) == (2, 0)
+
+
+@pytest.mark.parametrize("name", ["a b", "dt=2026-11-29", "größe", "%41", "a{1}"])
+def test_any_name_of_an_output_folder_is_taken_as_it_is(tmp_path, log, name):
+    for _ in range(2):
+        assert run(tmp_path, output=name) == 0
+    assert len(list((tmp_path / name / "attempts").iterdir())) == 1
+    log.write_text('{"request": "Why?", "response": "So."}\n')
+    assert run(tmp_path, output=name) == 0
+    assert len(list((tmp_path / name / "rows").iterdir())) == 1
+
+
+@pytest.mark.parametrize(("flags", "code"), [((), 0), (("--min_rows", "2"), 3)])
+def test_a_reader_that_leaves_changes_nothing(tmp_path, log, flags, code):
+    command = [sys.executable, "-c", "import sys; from beamjudge.pipelines.cli import main; sys.exit(main())"]
+    command += ["evaluate", "--input", str(log), "--output", str(tmp_path / "out"), *flags]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        printed = process.stderr.read()
+    assert process.returncode == code
+    assert "Traceback" not in printed
+    assert "BrokenPipe" not in printed
+    (attempt,) = (tmp_path / "out" / "attempts").iterdir()
+    assert json.loads(attempt.read_text())["status"] == ("gate_failed" if code else "done")
+
+
+def test_options_for_a_job_server_reach_the_runner(tmp_path, log, monkeypatch):
+    seen = {}
+
+    def run_pipeline(self, pipeline, options):
+        seen.update(options.get_all_options(retain_unknown_options=True))
+        raise RuntimeError("enough")
+
+    monkeypatch.setattr(FnApiRunner, "run_pipeline", run_pipeline)
+    assert run(tmp_path, "--runner_option", "only_the_server=7", "--direct_num_workers=2") == 1
+    assert (seen["only_the_server"], seen["direct_num_workers"]) == ("7", 2)
+    (attempt,) = (tmp_path / "out" / "attempts").iterdir()
+    assert json.loads(attempt.read_text())["status"] == "failed"
+
+
+def test_a_file_name_of_any_bytes_is_read(tmp_path):
+    with open(os.fsencode(tmp_path) + b"/caf\xe9.jsonl", "w") as stream:
+        stream.write('{"request": "q", "response": "a"}\n{\n')
+    flags = ("--max_reject_rate", "1", "--quiet")
+    for _ in range(2):
+        assert main(["evaluate", "--input", str(tmp_path), "--output", str(tmp_path / "out"), *flags]) == 0
+    assert len(list((tmp_path / "out" / "attempts").iterdir())) == 1

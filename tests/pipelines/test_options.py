@@ -1,5 +1,6 @@
 """Flags and file -> configuration: what is wrong is one line that names the place, the value and the fix."""
 
+import os
 import re
 
 import pytest
@@ -71,6 +72,25 @@ def test_document_recall_is_accepted_among_the_judges():
     assert config.selected_metrics() == ("document_recall",)
 
 
+@pytest.mark.parametrize("judges", ["[document_recall]", "none", "[none]", "[]"])
+def test_a_file_without_judges_needs_no_model(tmp_path, judges):
+    launch = configure("--config", write(tmp_path, f"input: a\noutput: b\njudges: {judges}"))
+    assert launch.config.selected_judges() == ()
+    assert not launch.lexical_by_default
+
+
+def test_bare_on_and_off_are_no_booleans(tmp_path):
+    text = "input: a\noutput: b\njudges: none\nstore_rationales: off\nreshuffle: on"
+    config = configure("--config", write(tmp_path, text)).config
+    assert (config.store_rationales, config.reshuffle) == ("off", "on")
+
+
+def test_a_gate_of_the_wrong_kind_beside_its_flag(tmp_path):
+    path = write(tmp_path, "input: a\noutput: b\njudges: none\ngates: {min_value: 3}")
+    with pytest.raises(UsageError, match=r"gates.min_value: got a number in the config file; expected NAME: NUMBER"):
+        configure("--config", path, "--min_value", "a=1")
+
+
 def test_run_date_fills_input_and_output(tmp_path):
     config = configure(
         "--input", "logs/dt={run_date}/*.jsonl", "--output", "e/{run_date}", "--run_date", "2026-11-29"
@@ -108,6 +128,15 @@ def test_variables_are_filled_in_but_never_in_headers(tmp_path, monkeypatch):
     assert endpoint.headers == {"x": "${TOKEN}"}
 
 
+def test_variables_are_filled_in_at_any_depth_and_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEAM", "${OTHER}")
+    path = write(
+        tmp_path, "input: a\noutput: b\nendpoints: {default: {model: m, parameters: {metadata: {team: ['${TEAM}']}}}}"
+    )
+    endpoint = configure("--config", path).config.endpoints["default"]
+    assert endpoint.parameters == {"metadata": {"team": ["${OTHER}"]}}
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
@@ -119,6 +148,12 @@ def test_variables_are_filled_in_but_never_in_headers(tmp_path, monkeypatch):
         ),
         ([*MINIMAL, "--metrics", "blue"], "--metrics: unknown metric 'blue'"),
         ([*MINIMAL, "--sample_rate", "2"], "--sample_rate: got 2.0; expected less than or equal to 1"),
+        ([*MINIMAL, "--min_value", "a=nan"], "--min_value: got nan; expected a finite number"),
+        ([*MINIMAL, "--max_record_mb", "inf"], "--max_record_mb: got inf; expected a finite number"),
+        ([*MINIMAL, "--judge_timeout", "inf"], "--judge_timeout: got inf; expected a finite number"),
+        ([*MINIMAL, "--judges", ""], "--judges: got ''; expected NAME[,NAME]"),
+        ([*MINIMAL, "--judges", " , "], "--judges: got ' , '; expected NAME[,NAME]"),
+        ([*MINIMAL, "--runner_option", "justname"], "--runner_option: got 'justname'; expected NAME=VALUE"),
         ([*MINIMAL, "--sample_rate", "x"], "--sample_rate: got 'x'; expected a number"),
         ([*MINIMAL, "--max_concurrency", "0"], "--max_concurrency: got 0; expected greater than 0"),
         ([*MINIMAL, "--judge_base_url", "http://a/v1"], "an endpoint is given without a model; add --judge_model NAME"),
@@ -146,6 +181,13 @@ def test_wrong_flags_are_one_clear_line(argv, said):
         ("- a", "holds a list; expected keys and values"),
         ("input: [", "is not valid YAML at line 1"),
         ("input: a\noutput: b\n", "no judge model; add"),
+        (
+            "input: a\noutput: b\nendpoints: {default: {model: m, headers: [a]}}",
+            "endpoints.default.headers: got a list",
+        ),
+        ("input: a\noutput: b\nendpoints: {default: {model: m, headers: 3}}", "endpoints.default.headers: got 3"),
+        ("input: a\noutput: b\nendpoints: {default: [m]}", "endpoints.default: got a list"),
+        ("input: a\noutput: b\njudges: none\ngates: [min_rows]", "gates: got a list"),
         ("input: a\noutput: b\njudge: [safety]", "unknown key 'judge'; did you mean judges?"),
         ("input: a\noutput: b\nmin_rows: 3", "min_rows stands at the top level; expected it under gates"),
         ("input: a\noutput: b\nsample_rate: often\njudges: none", "sample_rate: got 'often'; expected a valid number"),
@@ -184,5 +226,7 @@ def test_a_limit_per_minute_needs_the_number_of_processes_unless_the_runner_tell
     assert configure("--config", path).config.judge_processes == 1
     flags = ["--direct_num_workers=3", "--direct_running_mode", "multi_processing"]
     assert configure("--config", path, runner_flags=flags).config.judge_processes == 3
+    flags = ["--direct_num_workers", "0", "--direct_running_mode=multi_processing"]
+    assert configure("--config", path, runner_flags=flags).config.judge_processes == os.cpu_count()
     with pytest.raises(UsageError, match=re.escape("add --judge_processes N")):
         configure("--config", path, "--runner", "FlinkRunner")

@@ -10,7 +10,8 @@ from beamjudge.schemas.judges import BUILT_IN_JUDGES
 from beamjudge.schemas.metric import Column, ColumnType
 from beamjudge.schemas.row import Document, Guidelines, Row, SliceValue, TokenUsage
 from beamjudge.schemas.run_config import RunConfig
-from beamjudge.schemas.tables.rows import row_record, rows_schema, utf8
+from beamjudge.schemas.tables import utf8
+from beamjudge.schemas.tables.rows import row_record, rows_schema
 
 JUDGES = {spec.name: spec for spec in BUILT_IN_JUDGES}
 ROW = Row(

@@ -137,11 +137,35 @@ def test_the_rows_own_columns_win_over_the_trace():
 def test_an_unreadable_trace_rejects_only_a_row_that_needs_it():
     row = row_of({"request": "q", "response": "a", "trace": "{"})
     assert row.notes == ("trace_unreadable",)
-    for data in ({"request": "q", "trace": "{"}, {"response": "a", "trace": "{"}):
-        assert reject_of(data).code == "bad_trace"
+    assert reject_of({"response": "a", "trace": "{"}).code == "bad_trace"
+    assert reject_of({"request": "q", "trace": "{"}, can_score=needs_context).code == "bad_trace"
+    # A retrieval judge has all that it needs.
+    row = row_of({"request": "q", "trace": "{", "retrieved_context": ["c"]}, can_score=needs_context)
+    assert (row.response_text, row.notes) == (None, ("trace_unreadable",))
 
 
-@pytest.mark.parametrize("nothing", [None, "", " "])
+@pytest.mark.parametrize("blank", ["", " ", ["", " "]])
+def test_a_blank_expectation_counts_as_absent(blank):
+    row = row_of({"request": "q", "response": "a", "expected_response": blank, "expected_facts": ["f"]})
+    assert (row.expected_response, row.expected_facts) == (None, ("f",))
+    row = row_of({"request": "q", "response": "a", "expected_response": "r", "expected_facts": blank})
+    assert (row.expected_response, row.expected_facts) == ("r", None)
+
+
+def test_a_batch_takes_nothing_from_the_trace_of_the_whole():
+    trace = trace_of(documents=[{"content": "of one of them"}], execution_duration_ms=900)
+    record = {"request": {"inputs": ["x", "y"]}, "response": ["a", "b"], "trace": trace}
+    assert [(row.retrieved_context, row.latency_seconds) for row in outcomes(record)] == [(None, None)] * 2
+
+
+def test_values_with_commas_are_no_crossed_slices():
+    plain = row_of({"request": "q", "response": "a", "model": "a,locale=b"}, slice_by=["model"])
+    crossed = row_of({"request": "q", "response": "a", "model": "a", "locale": "b"}, slice_by=["model*locale"])
+    assert plain.slices == (SliceValue("model", "a,locale=b", r"model=a\,locale=b"),)
+    assert crossed.slices == (SliceValue("model*locale", "model=a,locale=b", "model=a,locale=b"),)
+
+
+@pytest.mark.parametrize("nothing", [None, "", " ", {}, "null", {"info": None, "data": None}])
 def test_an_absent_trace(nothing):
     assert row_of({"request": "q", "response": "a", "trace": nothing}).notes == ()
 
@@ -210,7 +234,7 @@ def test_slices():
         SliceValue("model", "m", "model=m"),
         SliceValue("on", "true", "on=true"),
         SliceValue("n", "1.5", "n=1.5"),
-        SliceValue("o", '{"a":"x","b":[1]}', 'o={"a":"x","b":[1]}'),
+        SliceValue("o", '{"a":"x","b":[1]}', 'o={"a":"x"\\,"b":[1]}'),
         SliceValue("o.a", "x", "o.a=x"),
         SliceValue("no", "(null)", "no=(null)"),
         SliceValue("gone", "(null)", "gone=(null)"),

@@ -16,21 +16,40 @@ _GLOB = re.compile(r"[*?\[]")
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
-def match_files(patterns: Sequence[str]) -> tuple[InputFile, ...]:
+def match_files(patterns: Sequence[str], output: str | None = None) -> tuple[InputFile, ...]:
     """The files that `patterns` name, each once, sorted by path; local paths become absolute.
 
     A pattern is a file, a folder (all files below it), or a glob: `*` and `?` within a name, `**` over folders, `[ab]`;
     a folder that a glob matches stands for all files below it. A path that exists is itself, glob characters or not.
     Below the part of a pattern that is spelled out, names that begin with `.` or `_` are skipped (hidden files,
-    `_SUCCESS`, `_delta_log/`), but for `_key=value` folders. A file that is named in full is never skipped.
+    `_SUCCESS`, `_delta_log/`), but for `_key=value` folders. A file that is named in full is never skipped. Files below
+    `output`, where results go, are no logs, though a pattern may match them.
 
     Raises UsageError for a pattern that matches nothing or cannot be listed.
     """
     found: dict[str, InputFile] = {}
+    results = None if output is None else absolute(output).rstrip("/") + "/"
     for pattern in patterns:
         for file in _match(pattern):
-            found[file.path] = file
+            if results is None or not file.path.startswith(results):
+                found[file.path] = file
     return tuple(found[path] for path in sorted(found))
+
+
+def absolute(path: str) -> str:
+    """A local path from the root, with `~` filled in and its closing slash kept; other paths as they are."""
+    if FileSystems.get_scheme(path) is not None:
+        return path
+    return os.path.abspath(os.path.expanduser(path)) + ("/" if path.endswith(("/", os.sep)) else "")
+
+
+def files_below(folder: str) -> Iterator[FileMetadata]:
+    """All files below a folder, whatever characters its name has."""
+    prefix = folder.rstrip("/") + "/"
+    # Beam's globs cannot quote: `?` stands for a glob character that is meant as it is.
+    for metadata in _metadata([_any_character(prefix) + "**"]):
+        if metadata.path.startswith(prefix):
+            yield metadata
 
 
 def partition_columns(path: str) -> dict[str, str]:
@@ -45,9 +64,7 @@ def partition_columns(path: str) -> dict[str, str]:
 
 def _match(pattern: str) -> list[InputFile]:
     given = pattern
-    if FileSystems.get_scheme(pattern) is None:
-        is_folder = pattern.endswith(("/", os.sep))
-        pattern = os.path.abspath(os.path.expanduser(pattern)) + ("/" if is_folder else "")
+    pattern = absolute(pattern)
     try:
         listed = list(_list(pattern))
     except Exception as error:  # each cloud's client raises its own kinds
@@ -74,10 +91,8 @@ def _list(pattern: str) -> Iterator[tuple[InputFile, str]]:
         return
     glob = _GLOB.search(pattern)
     if glob is None or _is_folder(pattern):
-        folder = pattern.rstrip("/") + "/"
-        for metadata in _metadata([_any_character(folder) + "**"]):
-            if metadata.path.startswith(folder):
-                yield _input_file(metadata), metadata.path[len(folder) :]
+        for metadata in files_below(pattern):
+            yield _input_file(metadata), metadata.path[len(pattern.rstrip("/")) + 1 :]
         return
     spelled_out = pattern[: glob.start()]
     # `**/` also stands for no folder at all, as it does in shells and in Python's glob.
