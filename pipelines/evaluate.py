@@ -1,7 +1,7 @@
 """`beamjudge evaluate`: a log in, judged rows and run-level metrics out."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import apache_beam as beam
@@ -33,7 +33,7 @@ from beamjudge.transforms.write import WriteTable
 
 def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt, reshuffle: bool) -> None:
     """Put the whole run on `root`: read, evaluate, write every table, and `run.json` last."""
-    config = plan.config
+    config, plan = plan.config, replace(plan, attempt=attempt)
     columns = text_columns(config)
     logs = root | "ReadLogs" >> ReadLogs(files, config.max_record_mb, columns, reshuffle)
     first = None

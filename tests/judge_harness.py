@@ -48,7 +48,7 @@ class Asker:
     """A judge client for one judge, as a context manager that closes it."""
 
     def __init__(self, config: RunConfig, policy: RetryPolicy = AT_ONCE) -> None:
-        self.client = JudgeClient(config, policy)
+        self.client = JudgeClient(plan_for(config), policy)
         self.binding: JudgeBinding = bind_judges(config)[0]
 
     def __enter__(self) -> "Asker":

@@ -1,5 +1,6 @@
 """The judge stage: every judge of a row is asked, with many rows on their way at once."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple, TypeAlias
 
 import apache_beam as beam
+from apache_beam.io.components.adaptive_throttler import ThrottlingSignaler
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import BoundedWindow
 from apache_beam.utils.timestamp import Timestamp
@@ -82,6 +84,8 @@ class _JudgeDoFn(beam.DoFn):
         self._client: JudgeClient | None = None
         self._judged = Metrics.counter(_NAMESPACE, "rows_judged")
         self._errors = Metrics.counter(_NAMESPACE, "judge_errors")
+        self._throttling = ThrottlingSignaler(_NAMESPACE)
+        self._throttled_seconds = 0.0
 
     def setup(self) -> None:
         self._client = acquire(self._plan)
@@ -115,6 +119,8 @@ class _JudgeDoFn(beam.DoFn):
     def finish_bundle(self) -> Iterator[WindowedValue]:
         while self._open:
             yield from self._receive(self._next_answer())
+        # Before the runner takes the bundle for done: it would not ask again for what was lost.
+        self._used_client().flush()
 
     def _submit(self, row: EvaluatedRow, timestamp: Timestamp, window: BoundedWindow) -> _OpenRow:
         """Start all questions of a row together, whichever judges they belong to."""
@@ -129,7 +135,7 @@ class _JudgeDoFn(beam.DoFn):
         for judge, questions in enumerate(asked):
             for index, question in enumerate(questions):
                 done = partial(_put_answer, self._answers, self._submitted, judge, index)
-                self._used_client().submit(self._plan.judges[judge], question, done)
+                self._used_client().submit(self._plan.judges[judge], question, done, row.row.request_id)
         self._submitted += 1
         return opened
 
@@ -141,9 +147,19 @@ class _JudgeDoFn(beam.DoFn):
     def _next_answer(self) -> _Answer:
         """The next answer, waiting for it. A client that fails answers everything, so the wait always ends."""
         self._raise_if_failed()
+        started = time.monotonic()
         answer = self._answers.get()
+        self._note_throttling(time.monotonic() - started)
         self._raise_if_failed()
         return answer
+
+    def _note_throttling(self, waited: float) -> None:
+        """Tell the runner that time has passed for want of a limit and not of work: more workers would not help."""
+        if self._used_client().is_throttled:
+            self._throttled_seconds += waited
+            if self._throttled_seconds >= 1:
+                self._throttling.signal_throttled(int(self._throttled_seconds))
+                self._throttled_seconds %= 1
 
     def _arrived_answer(self) -> _Answer | None:
         self._raise_if_failed()

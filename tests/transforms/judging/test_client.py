@@ -200,6 +200,6 @@ def test_the_key_covers_what_makes_a_verdict() -> None:
 
 
 def test_submit_after_close_does_not_start_anything(endpoint: FakeEndpoint) -> None:
-    client = JudgeClient(config_for(endpoint.base_url))
+    client = JudgeClient(plan_for(config_for(endpoint.base_url)))
     client.close()
     assert not client_threads()
