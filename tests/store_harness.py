@@ -14,7 +14,7 @@ from beamjudge.schemas.assessment import Spend
 from beamjudge.transforms.judging.store import generation_writer, merge, rows, segment
 from beamjudge.transforms.judging.verdict_store import StoredVerdict, VerdictStore
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 
 
 def key(number: int) -> str:

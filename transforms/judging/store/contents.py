@@ -26,7 +26,7 @@ from beamjudge.transforms.judging.store.files import (
 )
 from beamjudge.transforms.judging.store.key_index import generation_of
 from beamjudge.transforms.judging.store.merge import Sorted, Sorter, merge
-from beamjudge.transforms.judging.store.segment import decode, without_untrusted
+from beamjudge.transforms.judging.store.segment import UNREADABLE, decode, without_untrusted
 
 _LOGGER = logging.getLogger(__name__)
 # No write takes this long, so what is unfinished for longer has lost its writer.
@@ -143,7 +143,7 @@ class Reading:
         with stream:
             try:
                 file = pq.ParquetFile(stream, page_checksum_verification=True)
-            except (pa.ArrowException, OSError) as error:
+            except UNREADABLE as error:
                 self._note_damage(name, f"it is no Parquet file ({type(error).__name__})")
                 return
             for group in range(file.num_row_groups):
@@ -154,7 +154,7 @@ class Reading:
     def _group(self, name: str, file: pq.ParquetFile, group: int) -> pa.Table | None:
         try:
             table = with_own_columns(file.read_row_group(group, use_threads=False))
-        except (pa.ArrowException, OSError) as error:
+        except UNREADABLE as error:
             self._note_damage(name, f"its row group {group} cannot be read ({type(error).__name__})")
             return None
         if table is None:

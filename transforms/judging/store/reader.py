@@ -38,7 +38,7 @@ from beamjudge.transforms.judging.store.key_index import (
     prefixes_of,
 )
 from beamjudge.transforms.judging.store.rows import RowReader
-from beamjudge.transforms.judging.store.segment import decode
+from beamjudge.transforms.judging.store.segment import UNREADABLE, decode
 
 _LOGGER = logging.getLogger(__name__)
 # A listing is not taken at one moment, and files may go while they are read: then it is done again.
@@ -177,7 +177,7 @@ class StoreReader:
                         keys = pq.read_table(stream, columns=["key"], page_checksum_verification=True)["key"]
                     prefixes.append(prefixes_of(keys.to_pylist()))
                     parts.append((name, len(keys)))
-                except (pa.ArrowException, OSError, ValueError) as error:
+                except UNREADABLE as error:
                     _warn(self._folder, name, f"it is no Parquet file of verdicts ({type(error).__name__})")
         return Generation(parts, np.concatenate(prefixes)) if parts else None
 

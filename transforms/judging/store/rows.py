@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from beamjudge.schemas.tables.verdicts import VERDICTS_SCHEMA, with_own_columns
 from beamjudge.transforms.judging.store.files import SEGMENT, Damaged, open_seekable, read
 from beamjudge.transforms.judging.store.key_index import Place
-from beamjudge.transforms.judging.store.segment import GROUP_ROWS, decode
+from beamjudge.transforms.judging.store.segment import GROUP_ROWS, UNREADABLE, decode
 
 _LOGGER = logging.getLogger(__name__)
 _BATCH_ROWS = 128
@@ -89,7 +89,7 @@ class RowReader:
             if group >= file.num_row_groups:
                 return []
             table = with_own_columns(file.read_row_group(group, use_threads=False))
-        except (pa.ArrowException, OSError) as error:
+        except UNREADABLE as error:
             raise Damaged(f"its row group {group} cannot be read ({type(error).__name__})") from None
         if table is None:
             raise Damaged("its columns are not those of verdicts")
@@ -102,7 +102,7 @@ class RowReader:
         stream = open_seekable(self._folder, name)
         try:
             file = pq.ParquetFile(stream, page_checksum_verification=True)
-        except (pa.ArrowException, OSError) as error:
+        except UNREADABLE as error:
             stream.close()
             raise Damaged(f"it is no Parquet file ({type(error).__name__})") from None
         self._parts[name] = stream, file

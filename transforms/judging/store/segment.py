@@ -14,6 +14,8 @@ from beamjudge.transforms.judging.store.files import Damaged, checked
 _LOGGER = logging.getLogger(__name__)
 # Rows that are read together: the row groups of every file have this many, but for a file's last.
 GROUP_ROWS = 2048
+# What reading a damaged Parquet file may end with.
+UNREADABLE = (pa.ArrowException, OSError, ValueError)
 # Columns with few values; a dictionary of the others would only cost room.
 _DICTIONARY = ["judge", "judge_hash", "model", "rating", "run_id", "notes.list.element"]
 
@@ -43,7 +45,7 @@ def decode(name: str, content: bytes) -> pa.Table:
     """The rows of a segment, all of them. Raises Damaged."""
     try:
         table = pq.read_table(pa.BufferReader(checked(name, content)), page_checksum_verification=True)
-    except (pa.ArrowException, OSError) as error:
+    except UNREADABLE as error:
         raise Damaged(f"it is no Parquet file ({type(error).__name__})") from None
     own = with_own_columns(table)
     if own is None:
