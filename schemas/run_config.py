@@ -193,6 +193,16 @@ class RunConfig(_Model):
         return value
 
     @model_validator(mode="after")
+    def _store_is_not_among_results(self) -> "RunConfig":
+        output, store = (f"{(folder or '').rstrip('/')}/" for folder in (self.output, self.verdict_store))
+        if store.startswith(output) and not store.startswith(f"{output}verdicts/"):
+            raise ValueError(
+                f"verdict_store: {self.verdict_store!r} is in the output folder {self.output!r}, which holds a run's "
+                "results only; expected a folder elsewhere, or none for verdicts/ in the output folder"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _endpoints_exist(self) -> "RunConfig":
         for judge, settings in self.judge_settings.items():
             if judge not in JUDGE_NAMES:
