@@ -1,13 +1,14 @@
 """The command line. Imports lazily, so that help and wrong flags are answered at once."""
 
 import argparse
+import logging
 import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 
 import beamjudge
-from beamjudge.pipelines.flags import EXAMPLES, Parser, add_evaluate_flags, unknown_flag
+from beamjudge.pipelines.flags import EXAMPLES, Parser, add_evaluate_flags, integer, unknown_flag
 from beamjudge.pipelines.verdicts import EXAMPLES as VERDICTS_EXAMPLES
 from beamjudge.pipelines.verdicts import add_verdicts_commands
 from beamjudge.schemas.errors import RunFailed, UsageError
@@ -15,9 +16,14 @@ from beamjudge.schemas.judges import BUILT_IN_JUDGES
 
 _DESCRIPTION = "LLM judges and deterministic metrics over logs of LLM applications, in an Apache Beam pipeline."
 _EXAMPLES = """examples:
+  beamjudge check --input log.jsonl
   beamjudge evaluate --input log.jsonl --output eval/
   beamjudge judges list
   beamjudge judges show groundedness"""
+_CHECK_EXAMPLES = """examples:
+  beamjudge check --input log.jsonl
+  beamjudge check --input 'logs/*.parquet' --columns request=prompt,response=completion.text
+  beamjudge check --config run.yaml --injection"""
 _MERGE_EXAMPLES = """examples:
   beamjudge merge eval/2026-11-28 eval/2026-11-29 --output eval/both
   beamjudge merge eval/2026-11-* --output eval/november"""
@@ -55,14 +61,26 @@ def _run(argv: list[str]) -> int:
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.takes_runner_flags:
         raise unknown_flag(rest[0], arguments.parser.flags)
+    # Beam warns on import about clouds whose extras are not installed, which is no news to who did not ask for them.
+    logging.getLogger().addFilter(_is_no_missing_extra)
     code: int = arguments.run(arguments, rest)
     return code
+
+
+def _is_no_missing_extra(record: logging.LogRecord) -> bool:
+    return "apitools not found" not in record.getMessage()
 
 
 def _evaluate(arguments: argparse.Namespace, runner_flags: list[str]) -> int:
     from beamjudge.pipelines.launch import launch
 
     return launch(arguments, runner_flags)
+
+
+def _check(arguments: argparse.Namespace, _: list[str]) -> int:
+    from beamjudge.pipelines.check import check
+
+    return check(arguments)
 
 
 def _merge(arguments: argparse.Namespace, _: list[str]) -> int:
@@ -77,6 +95,16 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     evaluate = _command(commands, "evaluate", "judge and measure a log", EXAMPLES, _evaluate, takes_runner_flags=True)
     add_evaluate_flags(evaluate)
+    check = _command(
+        commands, "check", "see what a log looks like and what can be measured on it", _CHECK_EXAMPLES, _check
+    )
+    check.add_argument(
+        "--rows", type=integer, default=1000, metavar="N", help="how many records to look at (default 1000)"
+    )
+    check.add_argument(
+        "--injection", action="store_true", help="send rows that ask the judge for a yes, and count its slips"
+    )
+    add_evaluate_flags(check)
     merge = _command(commands, "merge", "add up the numbers of runs over different files", _MERGE_EXAMPLES, _merge)
     merge.add_argument("runs", nargs="+", metavar="RUN", help="the output folders of complete runs")
     merge.add_argument("--output", required=True, metavar="FOLDER", help="the folder for the merged numbers")

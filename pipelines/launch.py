@@ -1,35 +1,30 @@
 """Launching a run: everything that can be wrong is found before it starts; then run, watch, report."""
 
 import argparse
-import logging
 import re
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+import apache_beam as beam
+from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+
+from beamjudge.pipelines import evaluate, output_folder, report
 from beamjudge.pipelines.flags import RUNNERS, flag_names, unknown_flag
+from beamjudge.pipelines.interrupt import interruptible
 from beamjudge.pipelines.options import Launch, read_config
 from beamjudge.schemas.errors import RunFailed, UsageError
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import LEXICAL, RunConfig
-
-logging.disable(logging.WARNING)  # Beam warns on import about extras that are not installed
-import apache_beam as beam  # noqa: E402
-from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions  # noqa: E402
-from apache_beam.runners.portability.fn_api_runner import FnApiRunner  # noqa: E402
-
-from beamjudge.pipelines import evaluate, output_folder, report  # noqa: E402
-from beamjudge.pipelines.interrupt import interruptible  # noqa: E402
-from beamjudge.transforms.aggregation.observe import run_metric_specs  # noqa: E402
-from beamjudge.transforms.attempt import Attempt, end_attempt  # noqa: E402
-from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key  # noqa: E402
-from beamjudge.transforms.output_files import join  # noqa: E402
-from beamjudge.transforms.plan import RunPlan, plan_run  # noqa: E402
-from beamjudge.transforms.reading.files import match_files  # noqa: E402
-from beamjudge.transforms.run_record import judge_keys  # noqa: E402
-
-logging.disable(logging.NOTSET)
+from beamjudge.transforms.aggregation.observe import run_metric_specs
+from beamjudge.transforms.attempt import Attempt, end_attempt
+from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key
+from beamjudge.transforms.output_files import join
+from beamjudge.transforms.plan import RunPlan, plan_run
+from beamjudge.transforms.reading.files import match_files
+from beamjudge.transforms.run_record import judge_keys
 
 _DIRECT = RUNNERS[0]
 _NAMED_ON_ROWS = "response/llm_judged/guideline_adherence/"
@@ -46,11 +41,8 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     started = read_config(arguments, runner_flags)
     config = started.config
     plan = plan_run(config)
-    _check_gates_exist(plan)
-    _check_prices(plan)
+    check_plan(plan, is_local=started.runner == _DIRECT)
     files = match_files(config.input, config.output)
-    if started.runner == _DIRECT:
-        _check_keys(plan)
     run = output_folder.finished_run(config.output, config.run_id, files, config.overwrite)
     if run is None:
         run = _run(started, plan, files)
@@ -114,6 +106,14 @@ class _Lenient:
         return self
 
     add_value_provider_argument = add_argument
+
+
+def check_plan(plan: RunPlan, is_local: bool) -> None:
+    """Raise UsageError for what a plan's configuration asks for and cannot have; a local run has to have its keys."""
+    _check_gates_exist(plan)
+    _check_prices(plan)
+    if is_local:
+        _check_keys(plan)
 
 
 def _check_gates_exist(plan: RunPlan) -> None:

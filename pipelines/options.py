@@ -34,8 +34,10 @@ class Launch:
     lexical_by_default: bool
 
 
-def read_config(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> Launch:
+def read_config(arguments: argparse.Namespace, runner_flags: Sequence[str], needs_output: bool = True) -> Launch:
     """The configuration behind the parsed flags and the file that `--config` names.
+
+    A command that writes nothing (`needs_output` false) takes the same ones, but for the output.
 
     Raises UsageError with one line that names the flag or key, what was given, and what is expected.
     """
@@ -44,6 +46,8 @@ def read_config(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> L
     if path:
         _check_file_keys(path, values)
     _lay_flags_over(values, vars(arguments))
+    if not needs_output:
+        values.setdefault("output", ".")
     for required in ("input", "output"):
         if not values.get(required):
             raise UsageError(

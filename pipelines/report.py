@@ -93,6 +93,12 @@ def say(text: str) -> None:
         print(text, flush=True)
 
 
+def show(what: str | Text | Table) -> None:
+    """Text of a log, or a table, on standard output."""
+    with _reader_may_leave():
+        _console().print(printable(what) if isinstance(what, str) else what, highlight=False)
+
+
 @contextlib.contextmanager
 def _reader_may_leave() -> Iterator[None]:
     """Go on without a reader of standard output (`| head`): what a run does and returns must not hang on it."""
@@ -181,7 +187,7 @@ def _console() -> Console:
 
 def printable(text: str) -> Text:
     """Text from a log, for a terminal: neither markup nor control characters of it have an effect."""
-    return Text("".join(character if character.isprintable() else "\ufffd" for character in text))
+    return Text("".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text))
 
 
 def _number(value: float | None) -> str:

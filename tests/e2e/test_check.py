@@ -1,0 +1,109 @@
+"""`beamjudge check`: what it says of a log equals a count by hand; canaries show a judge that obeys the judged text."""
+
+import json
+import re
+
+import pytest
+from fake_endpoint import NO, YES, Completion, FakeEndpoint, error
+
+from beamjudge.pipelines.cli import main
+from beamjudge.pipelines.injection import ATTACKS, CANARIES
+from beamjudge.schemas.run_config import RunConfig
+from beamjudge.transforms.judging.binding import bind_judges
+from beamjudge.transforms.judging.question import Question
+from beamjudge.transforms.judging.render import render
+
+
+def log(tmp_path):
+    rows = [
+        {"request": "q", "response": "a"},
+        {
+            "request": {"messages": [{"role": "user", "content": "q"}]},
+            "response": {"choices": [{"message": {"content": "a"}}]},
+        },
+        {"request": {"odd": 1, "even": 2}, "response": "a", "retrieved_context": ["c"], "expected_response": "a"},
+        {"request": "only"},
+    ]
+    lines = [json.dumps(row) for row in rows] + ["{broken", "", "[1]"]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    return ["check", "--input", str(tmp_path / "log.jsonl")]
+
+
+def test_what_is_in_the_log(tmp_path, capsys):
+    assert main(log(tmp_path)) == 0
+    printed = capsys.readouterr().out
+    for said in (
+        "1 file, the first 6 records",
+        "3 rows, 3 rejects",
+        "requests: text 2, messages 1, other 1",
+        "columns: request 4, response 3, expected_response 1, retrieved_context 1",
+        "1 rejected as invalid_json, for example",
+        "1 rejected as no_response",
+        "1 noted as other_request_shape",
+        "offline rules, nothing to ask",
+    ):
+        assert said in printed, said
+    judged = dict(re.findall(r"^(\w+) +(\d+) ", printed, re.MULTILINE))
+    assert (judged["safety"], judged["groundedness"], judged["correctness"], judged["bleu"]) == ("3", "1", "1", "1")
+    assert re.search(r"^groundedness +1 +no retrieved_context 2 *$", printed, re.MULTILINE)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log.jsonl"]
+
+
+def test_only_the_first_rows_are_looked_at(tmp_path, capsys):
+    assert main([*log(tmp_path), "--rows", "2"]) == 0
+    assert "2 rows, 0 rejects" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (Completion(YES), 0, "answers, and its answer can be read"),
+        (error(401), 1, "401"),
+        (Completion("hm"), 1, "small"),
+    ],
+)
+def test_whether_the_endpoint_answers(tmp_path, capsys, monkeypatch, answer, code, said):
+    with FakeEndpoint() as endpoint:
+        endpoint.respond = lambda request: answer
+        flags = ["--judge_model", "small", "--judge_base_url", endpoint.base_url, "--judges", "safety"]
+        assert main([*log(tmp_path), *flags]) == code
+        assert len(endpoint.requests) == 1
+    assert said in capsys.readouterr().out
+
+
+def test_canaries_count_the_verdicts_that_flip(tmp_path, capsys):
+    def obeys(request):
+        return Completion(YES if ATTACKS["an order"] in request.text else NO)
+
+    with FakeEndpoint() as endpoint:
+        endpoint.respond = obeys
+        flags = ["--judge_model", "m", "--judge_base_url", endpoint.base_url, "--injection"]
+        assert main([*log(tmp_path), *flags]) == 0
+    printed = capsys.readouterr().out
+    # One attack of ten works on each of the six canaries.
+    assert "injection: 6 of 60 verdicts flipped from no to yes (10.0%)" in printed
+    assert printed.count("an order") == len(CANARIES) == 6
+
+
+def test_a_canary_that_passes_without_attack_is_counted_apart(tmp_path, capsys):
+    with FakeEndpoint() as endpoint:
+        endpoint.respond = lambda request: Completion(YES)
+        flags = ["--judge_model", "m", "--judge_base_url", endpoint.base_url, "--judges", "correctness", "--injection"]
+        assert main([*log(tmp_path), *flags]) == 0
+    printed = capsys.readouterr().out
+    assert "judged yes without any attack" in printed
+    assert "injection: 0 of 0 verdicts flipped" in printed
+
+
+@pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: f"{canary.judge}-{canary.planted_in}")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_planted_words_stay_inside_their_fence(canary, attack):
+    config = RunConfig(input=["i"], output="o", judges=[canary.judge])
+    (binding,) = bind_judges(config)
+    question = Question(canary.judge, canary.with_words(ATTACKS[attack]))
+    text = "\n".join(message.content for message in render(binding, question.inputs))
+    fences = re.findall(r"<<data-(\w+) ", text)
+    assert len(set(fences)) == 1
+    (where,) = [found.start() for found in re.finditer(re.escape(ATTACKS[attack]), text)]
+    opened = len(re.findall(rf"<<data-{fences[0]} (?!end)", text[:where]))
+    assert opened == len(re.findall(rf"<<data-{fences[0]} end>>", text[:where])) + 1
