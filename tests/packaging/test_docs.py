@@ -14,6 +14,7 @@ from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.record import NOTE_CODES, REJECT_CODES
 from beamjudge.schemas.run_config import Endpoint, Gates, JudgeSettings, Price, RunConfig
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, REJECTS_SCHEMA
+from beamjudge.schemas.tables.verdicts import VERDICTS_SCHEMA
 from beamjudge.transforms.aggregation.observe import run_metric_specs
 from beamjudge.transforms.plan import RunPlan, plan_run
 
@@ -76,6 +77,11 @@ def test_every_metrics_column_is_described(column: str) -> None:
 @pytest.mark.parametrize("column", REJECTS_SCHEMA.names)
 def test_every_rejects_column_is_described(column: str) -> None:
     assert f"`{column}`" in section("rejects")
+
+
+@pytest.mark.parametrize("column", VERDICTS_SCHEMA.names)
+def test_every_verdicts_column_is_described(column: str) -> None:
+    assert f"`{column}`" in section("verdicts")
 
 
 @pytest.mark.parametrize("column", INPUTS_SCHEMA.names)

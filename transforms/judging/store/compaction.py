@@ -94,6 +94,14 @@ def compact(folder: str, everything: bool = False, drop_damaged: bool = False) -
     return Compaction()
 
 
+def compact_after_run(folder: str) -> None:
+    """Compact a store whose run has ended. What goes wrong is only logged: nothing is lost, and the next run tries."""
+    try:
+        compact(folder)
+    except Exception as error:  # each filesystem has errors of its own
+        _LOGGER.warning("%s is not compacted (%s); `beamjudge verdicts compact` does it", folder, type(error).__name__)
+
+
 def prune(folder: str, selection: Selection) -> Pruning:
     """Remove the selected verdicts from all files. Raises RunFailed when others get in the way all the time."""
     removed = kept = damaged = 0

@@ -9,7 +9,7 @@ from apache_beam.io.filesystems import FileSystems
 from store_harness import held, key, small_files, store_in, verdict, verdicts
 
 from beamjudge.schemas.errors import RunFailed
-from beamjudge.transforms.judging.store.compaction import Selection, compact, prune
+from beamjudge.transforms.judging.store.compaction import Selection, compact, compact_after_run, prune
 from beamjudge.transforms.judging.store.survey import survey
 
 BLOBS: dict[str, tuple[bytes, float]] = {}
@@ -161,10 +161,15 @@ def test_a_network_that_fails_is_not_taken_for_damage(monkeypatch, caplog):
             with pytest.raises(ConnectionResetError):
                 work()
             assert before == BLOBS
+        compact_after_run(FOLDER)
+        assert before == BLOBS
+        assert f"{FOLDER} is not compacted (ConnectionResetError)" in caplog.text
         store = store_in(FOLDER)
         assert store.get(key(1)) is None
         store.close()
     assert "it cannot be read now (ConnectionResetError)" in caplog.text
+    assert held(FOLDER, range(12)) == verdicts(range(12))
+    compact_after_run(FOLDER)
     assert held(FOLDER, range(12)) == verdicts(range(12))
 
 
