@@ -148,8 +148,7 @@ def _print_findings(plan: RunPlan, findings: Findings) -> None:
     said = [f"{findings.rows:,} rows, {sum(findings.rejects.values()):,} rejects"]
     seen = {"requests": findings.requests, "responses": findings.responses, "columns": findings.columns}
     said += [f"{what}: {_listed(counts)}" for what, counts in seen.items() if counts]
-    for name, mapping in describe_tables(findings.tables, plan.config.columns).items():
-        said.append(f"recognised as {name}: {mapping}")
+    said += report.tables_lines(describe_tables(findings.tables, plan.config.columns))
     report.show("\n".join(said))
     report.show(_measures_table(plan, findings))
     for code, count in findings.rejects.most_common():

@@ -196,6 +196,7 @@ def _summed_counts(runs: Sequence[FinishedRun]) -> Counter[str]:
     total: Counter[str] = Counter()
     for run in runs:
         total.update(run.record["counts"])
+        total.update({f"table:{name}": table["records"] for name, table in run.record["tables"].items()})
         total.update({f"reject:{code}": count for code, count in run.record["rejects"].items()})
         total.update({f"note:{code}": count for code, count in run.record["notes"].items()})
     return total

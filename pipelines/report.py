@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -136,6 +136,8 @@ def _print_report(output: str, run: dict[str, Any]) -> None:
     ]
     if silent and counts["rows"]:
         console.print(printable(f"No row has what these need: {', '.join(dict.fromkeys(silent))}"))
+    for line in tables_lines(run["tables"]):
+        console.print(printable(line))
     rejects = ", ".join(f"{count} {code}" for code, count in run["rejects"].items())
     console.print(
         f"\n{counts['rows']:,} rows, {counts['rejects']:,} rejects{f' ({rejects})' if rejects else ''}", highlight=False
@@ -145,6 +147,13 @@ def _print_report(output: str, run: dict[str, Any]) -> None:
         # A merged run has numbers only: its rows and rejects are where they were written.
         if "merged_from" not in run or part not in ("rows/", "rejects/"):
             console.print(f"  {join(output, part):<40} {what}", highlight=False, markup=False, soft_wrap=True)
+
+
+def tables_lines(tables: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each recognised table: how many records, and which of its columns are read as what."""
+    for name, table in tables.items():
+        columns = ", ".join(f"{column} from {source}" for column, source in table["columns"].items())
+        yield f"{table['records']:,} records read as {name}: {columns}"
 
 
 def print_failed_gates(run: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from importlib import metadata
 from typing import Any
 
 from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend
+from beamjudge.schemas.log_tables import describe_tables
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.tables import SCHEMA_VERSION
@@ -38,7 +39,8 @@ def run_record(
     spend: Mapping[str, JudgeSpend],
     metrics: Sequence[MetricRow],
 ) -> dict[str, Any]:
-    """The content of `run.json`. `counts` has plain names, `reject:<code>`, `note:<code>` and `stopped`."""
+    """The content of `run.json`. `counts` has plain names, `table:<name>`, `reject:<code>`, `note:<code>` and
+    `stopped`."""
     totals = {name: counts.get(name, 0) for name in _COUNTS}
     gates = check_gates(plan.config.gates, totals, metrics, judge_keys(plan))
     status = _status(counts.get("stopped", 0), gates)
@@ -58,6 +60,7 @@ def run_record(
         },
         "config": public_config(plan.config),
         "counts": totals,
+        "tables": describe_tables(counts, plan.config.columns),
         "rejects": _with_prefix(counts, "reject:"),
         "notes": _with_prefix(counts, "note:"),
         "judges": {

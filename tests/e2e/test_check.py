@@ -107,3 +107,23 @@ def test_planted_words_stay_inside_their_fence(canary, attack):
     (where,) = [found.start() for found in re.finditer(re.escape(ATTACKS[attack]), text)]
     opened = len(re.findall(rf"<<data-{fences[0]} (?!end)", text[:where]))
     assert opened == len(re.findall(rf"<<data-{fences[0]} end>>", text[:where])) + 1
+
+
+def test_a_table_of_a_serving_platform_is_named_with_its_mapping(tmp_path, capsys):
+    row = {
+        "databricks_request_id": "r1", "request_date": "2026-11-29", "request_time": "2026-11-29T10:00:00Z",
+        "status_code": 200, "execution_duration_ms": 5, "requester": "u", "sampling_fraction": 1.0,
+        "request": '{"messages": [{"role": "user", "content": "q"}]}',
+        "response": '{"choices": [{"message": {"role": "assistant", "content": "a"}}]}',
+    }  # fmt: skip
+    (tmp_path / "log.jsonl").write_text(json.dumps(row) + "\n")
+    flags = ["--input", str(tmp_path / "log.jsonl")]
+    assert main(["check", *flags]) == 0
+    looked = capsys.readouterr().out
+    assert main(["evaluate", *flags, "--output", str(tmp_path / "out")]) == 0
+    ran = capsys.readouterr().out
+    (table,) = json.loads((tmp_path / "out" / "run.json").read_text())["tables"].items()
+    assert table[1]["records"] == 1
+    assert "request" in table[1]["columns"]
+    for printed in (looked, ran):
+        assert f"1 records read as {table[0]}: " in printed
