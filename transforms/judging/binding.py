@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 from beamjudge.prompts import load_prompt
 from beamjudge.schemas.json_value import canonical_json
@@ -22,7 +23,7 @@ class JudgeBinding:
     endpoint_name: str
     endpoint: Endpoint
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """16 hex digits over what makes the judge this judge: name, version, prompt, protocol, parser version."""
         shared = [load_prompt(name) for name in shared_prompts(self.protocol)]

@@ -50,9 +50,8 @@ class JudgeClient:
         config = plan.config
         self.fatal: str | None = None
         self._throttling = Throttling()
-        self._connections = Connections()
+        self._connections = Connections(config.judge_timeout)
         self._shared = Shared(
-            config.judge_timeout,
             policy or RetryPolicy(),
             config.judge_processes or 1,
             Slots(config.max_concurrency),

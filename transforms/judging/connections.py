@@ -4,6 +4,7 @@ What is sent is what the `openai` package would send (a test compares them), wit
 transforms that take most of that package's time per call.
 """
 
+import asyncio
 import os
 import urllib.request
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from beamjudge.schemas.run_config import DEFAULT_BASE_URL, Endpoint
-from beamjudge.transforms.judging.failures import connection_failed, not_a_completion
+from beamjudge.transforms.judging.failures import connection_failed, not_a_completion, timed_out
 from beamjudge.transforms.judging.keys import expand_headers, resolve_key
 
 _CONNECT_SECONDS = 10.0
@@ -68,35 +69,43 @@ def completions_url(base_url: str) -> URL:
 
 
 class Connections:
-    """A pool of connections; lives on one event loop, and is made there with the first call."""
+    """A pool of connections; lives on one event loop, and is made there with the first call.
 
-    def __init__(self) -> None:
+    A call ends after `timeout` seconds, whatever it waits for then: a server may be silent, or send a byte a second.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, target: Target, body: bytes) -> Response:
         """The reply to `body`. Raises CallFailed where none came, or not all of it."""
         if self._session is None:
-            self._session = _new_session()
-        started = False
+            self._session = _new_session(self._timeout)
+        has_begun = False
         try:
             async with self._session.post(target.url, data=body, headers=target.headers, proxy=target.proxy) as reply:
-                started = reply.status == 200
+                has_begun = reply.status == 200
                 return Response(reply.status, reply.headers, await _read(reply))
+        except asyncio.TimeoutError as error:
+            # A connection that does not come about in its own, shorter time is another failure.
+            if isinstance(error, aiohttp.ConnectionTimeoutError):
+                raise connection_failed(error, has_begun=False) from None
+            raise timed_out(self._timeout, has_begun) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise connection_failed(error, started) from None
+            raise connection_failed(error, has_begun) from None
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
 
-def _new_session() -> aiohttp.ClientSession:
+def _new_session(timeout: float) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         # How many calls are in flight is decided by the limits, not by the pool.
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300),
         cookie_jar=aiohttp.DummyCookieJar(),
-        # The deadline of a call ends one that hangs; a model may be silent for as long as it thinks.
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+        timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=_CONNECT_SECONDS),
     )
 
 

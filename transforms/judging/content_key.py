@@ -12,14 +12,14 @@ from beamjudge.transforms.judging.request_form import requested_parameters
 def content_key(binding: JudgeBinding, messages: Sequence[Message]) -> str:
     """SHA-256 (hex) over the endpoint, model, requested parameters, judge hash and rendered messages.
 
-    The parameters are those that the configuration asks for, whatever the endpoint then makes of them.
+    The parameters are those that the configuration asks for, whatever the endpoint then makes of them. The messages
+    follow the rest with the length of each, as bytes: writing them as JSON would take longer than hashing them.
     """
     endpoint = binding.endpoint
-    identity = [
-        endpoint.base_url,
-        endpoint.model,
-        requested_parameters(endpoint),
-        binding.hash,
-        [[message.role, message.content] for message in messages],
-    ]
-    return hashlib.sha256(canonical_json(identity).encode("utf-8", "surrogatepass")).hexdigest()
+    identity = [endpoint.base_url, endpoint.model, requested_parameters(endpoint), binding.hash]
+    digest = hashlib.sha256(canonical_json(identity).encode("utf-8", "surrogatepass"))
+    for message in messages:
+        content = message.content.encode("utf-8", "surrogatepass")
+        digest.update(f"\n{message.role} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()

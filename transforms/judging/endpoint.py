@@ -19,7 +19,7 @@ from beamjudge.transforms.judging.limits import EndpointLimits, RateWindow, Slot
 from beamjudge.transforms.judging.question import JudgeInputs
 from beamjudge.transforms.judging.reply import read_reply
 from beamjudge.transforms.judging.request_form import Change, more_room, next_change, request_body
-from beamjudge.transforms.judging.retry import RetryPolicy, call_with_retries, within
+from beamjudge.transforms.judging.retry import RetryPolicy, call_with_retries
 from beamjudge.transforms.judging.spend import spend_of
 
 _LOGGER = logging.getLogger(__name__)
@@ -29,11 +29,10 @@ _LOGGER = logging.getLogger(__name__)
 class Shared:
     """What the endpoints of a client have in common.
 
-    `timeout` is the seconds that a call may take, `processes` the worker processes that share each endpoint's limits
-    per minute, `slots` the calls in flight of this process.
+    `processes` are the worker processes that share each endpoint's limits per minute, `slots` the calls in flight of
+    this process.
     """
 
-    timeout: float
     policy: RetryPolicy
     processes: int
     slots: Slots
@@ -113,7 +112,7 @@ class EndpointClient:
             body = self._body(call)
             call.bodies.append(body)
             try:
-                completion = await within(self._shared.timeout, self._post(body))
+                completion = await self._post(body)
             except CallFailed as error:
                 failure = error.failure
                 admission.refused = failure.rate_limited

@@ -85,8 +85,10 @@ class CallFailed(Exception):
         return CallFailed(replace(self.failure, attempts=attempts))
 
 
-def timed_out(seconds: float) -> CallFailed:
-    return CallFailed(Failure(f"timeout: no complete reply in {seconds:g} s", retryable=True, timed_out=True))
+def timed_out(seconds: float, has_begun: bool) -> CallFailed:
+    """A call that took too long; `has_begun` if a reply with status 200 had begun to come."""
+    text = f"timeout: no complete reply in {seconds:g} s"
+    return CallFailed(Failure(text, retryable=True, timed_out=True, billed=has_begun))
 
 
 def not_a_completion(reason: str, billed: bool = True, usage: Json = None) -> CallFailed:

@@ -44,7 +44,7 @@ PLACEHOLDERS: Final = (
 _PLACEHOLDER = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
 _MINICHECK_PLACEHOLDER = re.compile(r"\{(document|claim)\}")
 _DATA_BELOW = "\n---\n"
-_NOT_HEX = re.compile(r"[^0-9a-f]+")
+_NOT_HEX = bytes(set(range(128)) - set(b"0123456789abcdef"))
 _PLAIN_ROLE = re.compile(r"[A-Za-z][A-Za-z_ -]{0,19}")
 _NOTHING = "(none)"
 
@@ -150,7 +150,7 @@ def _hex_skeleton(text: str) -> str:
         # By character: normalising a whole text takes quadratic time on a long run of combining marks.
         forms = {ord(char): unicodedata.normalize("NFKC", char).lower() for char in set(lowered) if not char.isascii()}
         lowered = lowered.translate(forms)
-    return _NOT_HEX.sub("", lowered)
+    return lowered.encode("ascii", "ignore").translate(None, _NOT_HEX).decode("ascii")
 
 
 def _minicheck(prompt: str, inputs: JudgeInputs) -> str:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from beamjudge.transforms.judging.failures import CallFailed, Failure, timed_out
+from beamjudge.transforms.judging.failures import CallFailed, Failure
 
 T = TypeVar("T")
 
@@ -43,19 +43,17 @@ class RetryPolicy:
         return self.timed_out_attempts if failure.timed_out else self.attempts
 
 
-async def within(seconds: float, work: Awaitable[T]) -> T:
-    """The result of `work`, which is cancelled when the time is over, whatever it waits for then. Raises CallFailed."""
-    try:
-        return await asyncio.wait_for(work, seconds)
-    except asyncio.TimeoutError:
-        raise timed_out(seconds) from None
-
-
 async def call_with_retries(call: Callable[[int], Awaitable[T]], policy: RetryPolicy) -> T:
     """The result of `call(attempt)`, repeated while its failures can pass. Raises CallFailed with the attempts made.
 
     A wait that would outlast the policy's patience is not begun: the failure is final at once.
     """
+    try:
+        return await call(1)
+    except CallFailed as error:
+        if not error.failure.retryable:
+            raise
+        first = error
     retrying = AsyncRetrying(
         sleep=policy.sleep,
         stop=partial(_is_over, policy),
@@ -68,6 +66,9 @@ async def call_with_retries(call: Callable[[int], Awaitable[T]], policy: RetryPo
         async for attempt in retrying:
             with attempt:
                 attempts += 1
+                # The first attempt is over; tenacity, which costs a call more than its request, sees it only now.
+                if attempts == 1:
+                    raise first
                 return await call(attempts)
     except CallFailed as error:
         raise error.after(attempts) from None
