@@ -112,7 +112,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(
             "cluster_by", "a column that dependent rows share (conversation_id): intervals allow for it", str, "COLUMN"
         ),
-        Flag("sample_rate", "the share of rows that judges see (default 1)", number, "RATE"),
+        Flag("sample_rate", "the share of rows that judges see, above 0 and up to 1 (default 1)", number, "RATE"),
         Flag("max_judge_calls", "judge as many sampled rows as take at most N calls", integer, "N"),
         Flag("max_cost_usd", "judge as many sampled rows as cost at most X US dollars", number, "X"),
         Flag("confidence", "the level of the intervals (default 0.95)", number, "LEVEL"),
@@ -222,7 +222,7 @@ def _with_suggestion(message: str) -> str:
 
 def add_evaluate_flags(parser: argparse.ArgumentParser) -> None:
     """All flags of `evaluate`; a flag that is not given leaves no trace in the result."""
-    parser.add_argument("--config", metavar="FILE", help="a YAML file with these flags as keys, and more; a flag wins")
+    parser.add_argument("--config", metavar="FILE", help="a YAML file (examples/run.yaml shows every key); a flag wins")
     for title, flags in GROUPS.items():
         group = parser.add_argument_group(title)
         for flag in flags:

@@ -1,6 +1,7 @@
 """Launching a run: everything that can be wrong is found before it starts; then run, watch, report."""
 
 import argparse
+import difflib
 import re
 import sys
 from collections.abc import Sequence
@@ -21,10 +22,10 @@ from beamjudge.schemas.run_config import LEXICAL, RunConfig
 from beamjudge.transforms.aggregation.observe import run_metric_specs
 from beamjudge.transforms.attempt import Attempt, end_attempt
 from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key
-from beamjudge.transforms.output_files import join
+from beamjudge.transforms.output_files import join, write_json
 from beamjudge.transforms.plan import RunPlan, plan_run
 from beamjudge.transforms.reading.files import match_files
-from beamjudge.transforms.run_record import judge_keys
+from beamjudge.transforms.run_record import gates_record, judge_keys, public_config
 
 _DIRECT = RUNNERS[0]
 _NAMED_ON_ROWS = "response/llm_judged/guideline_adherence/"
@@ -46,8 +47,10 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     run = output_folder.finished_run(config.output, config.run_id, files, config.overwrite)
     if run is None:
         run = _run(started, plan, files)
-    elif not started.quiet:
-        report.say(f"This run is complete and its input unchanged since {run['finished']}; nothing to do.")
+    else:
+        run = _checked_again(plan, run)
+        if not started.quiet:
+            report.say(f"This run is complete and its input unchanged since {run['finished']}; nothing to do.")
     if not started.quiet:
         report.print_report(config.output, run)
     report.print_failed_gates(run)
@@ -108,6 +111,16 @@ class _Lenient:
     add_value_provider_argument = add_argument
 
 
+def _checked_again(plan: RunPlan, run: dict[str, Any]) -> dict[str, Any]:
+    """A complete run with the gates as they are asked for now: those are no part of what makes a run the same."""
+    output = plan.config.output
+    checked = {**run, **gates_record(plan, run["counts"], report.overall_metrics(output))}
+    checked["config"] = public_config(plan.config)
+    if checked != run:
+        write_json(join(output, "run.json"), checked)
+    return checked
+
+
 def check_plan(plan: RunPlan, is_local: bool) -> None:
     """Raise UsageError for what a plan's configuration asks for and cannot have; a local run has to have its keys."""
     _check_gates_exist(plan)
@@ -123,7 +136,10 @@ def _check_gates_exist(plan: RunPlan) -> None:
         # A row's own guidelines give metrics whose names are known only from the data.
         named_on_rows = "guideline_adherence" in judge_keys(plan) and name.startswith(_NAMED_ON_ROWS)
         if name not in metrics and not named_on_rows:
-            raise UsageError(f"--min_value: no metric {name!r} in this run; expected one of {', '.join(metrics)}")
+            wanted = [metric for metric in metrics if name.split("/")[-1] in metric.split("/")]
+            near = wanted or difflib.get_close_matches(name, metrics, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(metrics)}"
+            raise UsageError(f"--min_value: no metric {name!r} in this run; {hint}")
     for judge in gates.min_scored:
         if judge not in judge_keys(plan):
             raise UsageError(

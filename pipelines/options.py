@@ -13,13 +13,25 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from beamjudge.pipelines.flags import FLAGS, RUNNERS
 from beamjudge.schemas.errors import UsageError
-from beamjudge.schemas.run_config import LEXICAL, VARIABLE, RunConfig
+from beamjudge.schemas.run_config import LEXICAL, VARIABLE, Endpoint, Gates, JudgeSettings, Price, RunConfig
 
 _FILE_ONLY_KEYS = ("endpoints", "judge_settings", "gates")
+# Where the validator's own words would not help who wrote the value.
+_EXPECTED = {
+    "dict_type": "names with their values",
+    "model_type": "keys with their values",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "string_type": "a text",
+    "list_type": "a list",
+    "bool_type": "true or false",
+}
 _LISTS = ("input", "judges", "metrics", "slice_by")
 
 
@@ -133,7 +145,8 @@ def _choose_endpoint(path: str | None, values: dict[str, Any]) -> bool:
     default = endpoints.setdefault("default", {})
     if isinstance(default, dict) and "model" not in default:
         if "base_url" in default or "api_key" in default:
-            raise UsageError("an endpoint is given without a model; add --judge_model NAME")
+            given = "--judge_base_url or base_url" if "base_url" in default else "--judge_api_key or api_key"
+            raise UsageError(f"{given} is given without a model; add --judge_model NAME")
         if path and _names_a_judge(values):
             raise UsageError(
                 f"{path}: no judge model; add `endpoints: {{default: {{model: NAME}}}}` (`lexical` for offline rules), "
@@ -194,13 +207,22 @@ def _first_error(error: ValidationError, path: str | None, arguments: Mapping[st
     if first["type"] == "value_error":
         return f"{prefix}{where + ': ' if where else ''}{first['ctx']['error']}"
     if first["type"] == "extra_forbidden":
-        return f"{prefix}{where}: unknown key; see the README for the keys that may stand here"
+        return f"{prefix}{where}: {_unknown_key(place)}"
     if first["type"] == "missing":
         return f"{prefix}{where}: is missing; add it"
-    expected = first["msg"].removeprefix("Input should be ")
+    expected = _EXPECTED.get(first["type"]) or first["msg"].removeprefix("Input should be ")
     given = first["input"]
     shown = repr(given) if isinstance(given, str | int | float | bool) and place[-1] != "api_key" else _kind(given)
     return f"{prefix}{where}: got {shown}; expected {expected}"
+
+
+def _unknown_key(place: Sequence[str]) -> str:
+    """What may stand in the place of a key that is not known."""
+    models: dict[str, type[BaseModel]] = {"gates": Gates, "endpoints": Endpoint, "judge_settings": JudgeSettings}
+    model = Price if "price_per_million" in place[:-1] else models.get(place[0], RunConfig)
+    near = difflib.get_close_matches(place[-1], model.model_fields, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"unknown key; expected one of {', '.join(model.model_fields)}{hint}"
 
 
 def _kind(value: Any) -> str:
@@ -245,7 +267,9 @@ def _fill_run_date(config: RunConfig) -> RunConfig:
     try:
         day = days.get(config.run_date) or datetime.date.fromisoformat(config.run_date)
     except ValueError:
-        raise UsageError(f"--run_date: got {config.run_date!r}; expected a day such as 2026-11-29") from None
+        raise UsageError(
+            f"--run_date: got {config.run_date!r}; expected a day such as 2026-11-29, today or yesterday"
+        ) from None
     date = day.isoformat()
     return config.model_copy(
         update={

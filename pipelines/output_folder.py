@@ -42,7 +42,9 @@ def finished_run(output: str, run_id: str, files: Sequence[InputFile], overwrite
             "expected an empty or new folder; choose another, or add --overwrite, which leaves those files alone"
         )
     run = read_json(join(output, "run.json")) if "run.json" in existing else None
-    owners = {run.get("run_id")} if run else _attempted_runs(output, existing)
+    # An attempt that left no results, such as one with a wrong key, keeps nobody out.
+    has_results = any(_RESULTS.fullmatch(name) for name in existing)
+    owners = {run.get("run_id")} if run else _attempted_runs(output, existing) if has_results else set()
     others = ", ".join(sorted(str(owner) for owner in owners - {run_id}))
     if others and not overwrite:
         raise UsageError(

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from beamjudge.schemas.metric import MetricRow
 from beamjudge.transforms.output_files import join
 from beamjudge.transforms.progress import PROGRESS
 from beamjudge.transforms.reading.files import files_below
@@ -23,7 +24,7 @@ _REFRESH_SECONDS = 0.25
 _FILE_WIDTH = 200
 _PARTS = {
     "rows/": "every row with its verdicts",
-    "metrics/": "these numbers, per slice too",
+    "metrics/": "these numbers under their full names, per slice too",
     "rejects/": "what could not be evaluated",
     "run.json": "what ran",
 }
@@ -68,14 +69,16 @@ def progress(total_bytes: int, hidden: bool) -> Iterator[None]:
         transient=True,
     )
     done = threading.Event()
-    task = bar.add_task("0 rows", total=max(total_bytes, 1))
+    task = bar.add_task("0 rows", total=1.0)
 
     def refresh() -> None:
         while not done.wait(_REFRESH_SECONDS):
             now = PROGRESS.snapshot()
             calls = f", {now['calls_done']:,} calls" if now["calls_done"] or now["calls_failed"] else ""
             failed = f" ({now['calls_failed']:,} failed)" if now["calls_failed"] else ""
-            bar.update(task, completed=now["bytes_read"], description=f"{now['rows_done']:,} rows{calls}{failed}")
+            bar.update(
+                task, completed=done_share(now, total_bytes), description=f"{now['rows_done']:,} rows{calls}{failed}"
+            )
 
     with bar:
         watcher = threading.Thread(target=refresh, name="beamjudge-progress", daemon=True)
@@ -85,6 +88,15 @@ def progress(total_bytes: int, hidden: bool) -> Iterator[None]:
         finally:
             done.set()
             watcher.join()
+
+
+def done_share(now: Mapping[str, int], total_bytes: int) -> float:
+    """How much of the log is done, in [0, 1]: what was read of its bytes, less the rows that still wait for a judge.
+
+    Reading runs ahead of judging by a window of rows, which is all of a small log.
+    """
+    read = min(now["bytes_read"] / total_bytes, 1.0) if total_bytes else 1.0
+    return read * now["rows_done"] / now["rows_read"] if now["rows_read"] else 0.0
 
 
 def say(text: str) -> None:
@@ -122,20 +134,18 @@ def print_report(output: str, run: dict[str, Any]) -> None:
 
 def _print_report(output: str, run: dict[str, Any]) -> None:
     console, counts = _console(), run["counts"]
-    metrics = [metric for metric in _overall_metrics(output) if not metric["metric"].endswith(_SECOND_NAMES)]
+    metrics = [metric for metric in overall_metrics(output) if not metric.metric.endswith(_SECOND_NAMES)]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("metric", no_wrap=True)
+    table.add_column("metric", overflow="fold")
     for name in ("value", "interval", "scored", "n/a", "errors"):
         table.add_column(name, justify="right", no_wrap=True)
     for metric in metrics:
-        if metric["n_scored"] or metric["n_error"]:
+        if metric.n_scored or metric.n_error:
             table.add_row(*_cells(metric))
     console.print(table)
-    silent = [
-        metric["metric"].rpartition("/")[0] for metric in metrics if not (metric["n_scored"] or metric["n_error"])
-    ]
+    silent = [short_name(metric.metric) for metric in metrics if not (metric.n_scored or metric.n_error)]
     if silent and counts["rows"]:
-        console.print(printable(f"No row has what these need: {', '.join(dict.fromkeys(silent))}"))
+        console.print(printable(f"Nothing to score for {', '.join(dict.fromkeys(silent))}."))
     for line in tables_lines(run["tables"]):
         console.print(printable(line))
     rejects = ", ".join(f"{count} {code}" for code, count in run["rejects"].items())
@@ -164,34 +174,42 @@ def print_failed_gates(run: dict[str, Any]) -> None:
             print(f"beamjudge: gate {gate['name']} failed: {value}, limit {gate['limit']:.6g}", file=sys.stderr)
 
 
-def _overall_metrics(output: str) -> list[dict[str, Any]]:
+def overall_metrics(output: str) -> list[MetricRow]:
+    """The overall rows of a run's metrics table, the verdict on the whole first, then judges, then rules."""
     paths = [each.path for each in files_below(join(output, "metrics")) if each.path.endswith(".parquet")]
-    found: list[dict[str, Any]] = []
+    found: list[MetricRow] = []
     for path in paths:
         with FileSystems.open(path) as stream:
-            found.extend(row for row in pq.read_table(stream).to_pylist() if row["slice"] == "overall")
+            found.extend(MetricRow(**row) for row in pq.read_table(stream).to_pylist() if row["slice"] == "overall")
     return sorted(found, key=_rank)
 
 
-def _rank(metric: dict[str, Any]) -> tuple[int, str]:
-    """The verdict on the whole first, then judges, then what is measured by rule."""
+def _rank(metric: MetricRow) -> tuple[int, str]:
     kinds = ("overall_assessment", "llm_judged", "ground_truth", "agent", "text")
-    name = metric["metric"]
+    name = metric.metric
     return next((rank for rank, kind in enumerate(kinds) if kind in name.split("/")[:2]), len(kinds)), name
 
 
-def _cells(metric: dict[str, Any]) -> tuple[Text | str, ...]:
+def _cells(metric: MetricRow) -> tuple[Text | str, ...]:
     """The row of the printed table: rows that were not sampled count with those that are not applicable."""
-    interval = "" if metric["ci_low"] is None else f"{_number(metric['ci_low'])} to {_number(metric['ci_high'])}"
-    others = metric["n_not_applicable"] + metric["n_not_sampled"]
-    counts = (f"{count:,}" for count in (metric["n_scored"], others, metric["n_error"]))
-    return printable(metric["metric"]), _number(metric["value"]), interval, *counts
+    interval = "" if metric.ci_low is None else f"{_number(metric.ci_low)} to {_number(metric.ci_high)}"
+    others = metric.n_not_applicable + metric.n_not_sampled
+    counts = (f"{count:,}" for count in (metric.n_scored, others, metric.n_error))
+    return printable(short_name(metric.metric)), _number(metric.value), interval, *counts
 
 
 def _console() -> Console:
     """Standard output; where it is no terminal nothing may be cut, since somebody keeps it."""
     console = _Console()
     return console if console.is_terminal else _Console(width=_FILE_WIDTH)
+
+
+def short_name(metric: str) -> str:
+    """A metric's name for a narrow table: without stage and group; the statistic only where it is unexpected."""
+    _, *path, statistic = metric.split("/")
+    path = path[1:] if path and path[0] in ("llm_judged", "ground_truth", "text") else path
+    name = "/".join(path).removesuffix("/rating")
+    return name if statistic in ("percentage", "average") else f"{name} ({statistic})"
 
 
 def printable(text: str) -> Text:

@@ -4,6 +4,7 @@ Every key of the file is a flag's name, except the nested ones (`endpoints`, `ju
 the file only. `RunConfig` is what all stages are built from; it holds references to secrets and never a secret.
 """
 
+import difflib
 import hashlib
 import re
 from typing import Annotated, Any, Literal
@@ -87,7 +88,9 @@ class Endpoint(_Model):
     @classmethod
     def _is_url(cls, value: str) -> str:
         if not re.match(r"https?://[^/@\s]+(/|$)", value):
-            raise ValueError("expected http(s)://host[:port]/path without user or password")
+            raise ValueError(
+                f"got {value!r}; expected http:// or https://, a host and a path, without user or password"
+            )
         return value
 
     @property
@@ -169,7 +172,9 @@ class RunConfig(_Model):
     def _columns_are_known(cls, value: dict[str, str]) -> dict[str, str]:
         unknown = [name for name in value if name not in INPUT_COLUMNS]
         if unknown:
-            raise ValueError(f"unknown input column {unknown[0]!r}; expected one of {', '.join(INPUT_COLUMNS)}")
+            turned = value[unknown[0]] in INPUT_COLUMNS
+            hint = f"; did you mean {value[unknown[0]]}={unknown[0]}, our name first?" if turned else ""
+            raise ValueError(f"unknown input column {unknown[0]!r}; expected one of {', '.join(INPUT_COLUMNS)}{hint}")
         return value
 
     @field_validator("judges")
@@ -300,6 +305,11 @@ def _known(value: list[str] | None, allowed: tuple[str, ...], what: str) -> list
     if value == ["none"]:
         return []
     for name in value or ():
+        if name == "none":
+            raise ValueError(f"none stands alone; got {', '.join(value or ())}")
         if name not in allowed:
-            raise ValueError(f"unknown {what} {name!r}; expected none, or some of {', '.join(allowed)}")
+            near = difflib.get_close_matches(name, allowed, n=1, cutoff=0.5)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            names = ", ".join(dict.fromkeys(allowed))
+            raise ValueError(f"unknown {what} {name!r}; expected none, or some of {names}{hint}")
     return value

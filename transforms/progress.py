@@ -2,11 +2,11 @@
 
 import threading
 
-_NAMES = ("bytes_read", "rows_done", "calls_done", "calls_failed")
+_NAMES = ("bytes_read", "rows_read", "rows_done", "calls_done", "calls_failed")
 
 
 class ProgressCounters:
-    """Thread-safe integer counters: `bytes_read` of the input files, `rows_done`, `calls_done`, `calls_failed`."""
+    """Thread-safe integer counters: `bytes_read` of the input files, `rows_read`, `rows_done`, and calls."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

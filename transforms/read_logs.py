@@ -9,6 +9,7 @@ from apache_beam.pvalue import PBegin, TaggedOutput
 
 from beamjudge.schemas.record import FileRange, FileStats, InputFile, Reject, SourceRecord
 from beamjudge.schemas.run_config import INPUT_COLUMNS
+from beamjudge.transforms.progress import PROGRESS
 from beamjudge.transforms.reading.ranges import plan_ranges, read_range
 
 _REJECTS: Literal["rejects"] = "rejects"
@@ -74,6 +75,7 @@ class ReadRanges(beam.DoFn):
     ) -> Iterator[SourceRecord | TaggedOutput[Literal["rejects"], Reject] | TaggedOutput[Literal["stats"], FileStats]]:
         for item in read_range(element, self._max_record_bytes, self._text_columns):
             if isinstance(item, SourceRecord):
+                PROGRESS.add("rows_read", 1)
                 yield item
             elif isinstance(item, Reject):
                 self._rejects.inc()

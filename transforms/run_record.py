@@ -12,7 +12,7 @@ from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.tables import SCHEMA_VERSION
 from beamjudge.transforms.attempt import Attempt
-from beamjudge.transforms.gates import GateResult, check_gates
+from beamjudge.transforms.gates import check_gates
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.plan import RunPlan
 
@@ -42,14 +42,15 @@ def run_record(
     """The content of `run.json`. `counts` has plain names, `table:<name>`, `reject:<code>`, `note:<code>` and
     `stopped`."""
     totals = {name: counts.get(name, 0) for name in _COUNTS}
-    gates = check_gates(plan.config.gates, totals, metrics, judge_keys(plan))
-    status = _status(counts.get("stopped", 0), gates)
+    outcome = gates_record(plan, totals, metrics)
+    if counts.get("stopped", 0):
+        outcome |= {"status": "stopped", "exit_code": _EXIT_CODES["stopped"]}
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": plan.config.run_id,
         "attempt_id": attempt.id,
-        "status": status,
-        "exit_code": _EXIT_CODES[status],
+        "status": outcome["status"],
+        "exit_code": outcome["exit_code"],
         "started": attempt.started,
         "finished": finished,
         "run_date": plan.config.run_date,
@@ -66,9 +67,7 @@ def run_record(
         "judges": {
             judge.spec.name: _judge_entry(judge, spend.get(judge.spec.name, NO_JUDGE_SPEND)) for judge in plan.judges
         },
-        "gates": [
-            {"name": gate.name, "limit": gate.limit, "value": gate.value, "passed": gate.passed} for gate in gates
-        ],
+        "gates": outcome["gates"],
     }
 
 
@@ -80,10 +79,11 @@ def public_config(config: RunConfig) -> dict[str, Any]:
     return shown
 
 
-def _status(stopped: int, gates: Sequence[GateResult]) -> str:
-    if stopped:
-        return "stopped"
-    return "done" if all(gate.passed for gate in gates) else "gate_failed"
+def gates_record(plan: RunPlan, counts: Mapping[str, int], metrics: Sequence[MetricRow]) -> dict[str, Any]:
+    """The part of `run.json` that follows from the gates: `gates`, `status` and `exit_code`."""
+    gates = check_gates(plan.config.gates, counts, metrics, judge_keys(plan))
+    status = "done" if all(gate.passed for gate in gates) else "gate_failed"
+    return {"gates": [asdict(gate) for gate in gates], "status": status, "exit_code": _EXIT_CODES[status]}
 
 
 def _with_prefix(counts: Mapping[str, int], prefix: str) -> dict[str, int]:

@@ -7,7 +7,9 @@ import sys
 
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+from fake_endpoint import Completion, FakeEndpoint, error
 
+from beamjudge.pipelines import report
 from beamjudge.pipelines.cli import main
 
 
@@ -33,7 +35,7 @@ def test_a_complete_run_is_printed_again_and_not_run_again(tmp_path, log, capsys
     assert run(tmp_path) == 0
     printed = capsys.readouterr().out
     assert "complete" in printed
-    assert "response/llm_judged/safety/rating/percentage" in printed
+    assert "\nsafety " in printed
     assert stamp(tmp_path) == first
     assert len(list((tmp_path / "out" / "attempts").iterdir())) == 1
 
@@ -182,3 +184,42 @@ def test_a_file_name_of_any_bytes_is_read(tmp_path):
     for _ in range(2):
         assert main(["evaluate", "--input", str(tmp_path), "--output", str(tmp_path / "out"), *flags]) == 0
     assert len(list((tmp_path / "out" / "attempts").iterdir())) == 1
+
+
+def test_gates_of_a_complete_run_are_checked_as_they_are_asked_for_now(tmp_path, log, capsys):
+    assert run(tmp_path) == 0
+    first = stamp(tmp_path)
+    assert run(tmp_path, "--min_value", "response/text/words/average=2") == 3
+    assert "gate min_value:response/text/words/average failed: 1, limit 2" in capsys.readouterr().err
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert (record["status"], record["exit_code"], record["attempt_id"]) == ("gate_failed", 3, first)
+    assert record["config"]["gates"]["min_value"] == {"response/text/words/average": 2.0}
+    assert run(tmp_path, "--min_value", "response/text/words/average=1") == 0
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["status"] == "done"
+
+
+def test_results_of_other_runs_among_the_logs_are_no_logs(tmp_path, log):
+    assert run(tmp_path) == 0
+    assert main(["evaluate", "--input", str(tmp_path), "--output", str(tmp_path / "second"), "--quiet"]) == 0
+    counts = json.loads((tmp_path / "second" / "run.json").read_text())["counts"]
+    assert (counts["rows"], counts["rejects"], counts["records_read"]) == (1, 0, 1)
+
+
+def test_an_attempt_that_left_no_results_keeps_nobody_out(tmp_path, log):
+    with FakeEndpoint() as endpoint:
+        endpoint.respond = lambda request: error(404, "model_not_found")
+        flags = ["--judge_base_url", endpoint.base_url, "--judges", "safety"]
+        assert run(tmp_path, *flags, "--judge_model", "mispelt") == 1
+        endpoint.respond = lambda request: Completion()
+        assert run(tmp_path, *flags, "--judge_model", "misspelt") == 0
+
+
+def test_the_table_fits_a_narrow_terminal(tmp_path, log, capsys, monkeypatch):
+    monkeypatch.setattr(report, "_console", lambda: report._Console(width=80))
+    assert run(tmp_path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (header,) = [line for line in lines if line.startswith("metric ")]
+    assert header.split() == ["metric", "value", "interval", "scored", "n/a", "errors"]
+    (safety,) = [line for line in lines if line.startswith("safety ")]
+    assert safety.split() == ["safety", "1", "0.2065", "to", "1", "1", "0", "0"]
+    assert len(safety) <= 80

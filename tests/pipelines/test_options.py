@@ -146,6 +146,9 @@ def test_variables_are_filled_in_at_any_depth_and_once(tmp_path, monkeypatch):
             [*MINIMAL, "--judges", "safty"],
             "--judges: unknown judge 'safty'; expected none, or some of relevance_to_query",
         ),
+        ([*MINIMAL, "--judges", "saftey"], "did you mean safety?"),
+        ([*MINIMAL, "--judges", "safety,none"], "--judges: none stands alone; got safety, none"),
+        ([*MINIMAL, "--columns", "prompt=request"], "did you mean request=prompt, our name first?"),
         ([*MINIMAL, "--metrics", "blue"], "--metrics: unknown metric 'blue'"),
         ([*MINIMAL, "--sample_rate", "2"], "--sample_rate: got 2.0; expected less than or equal to 1"),
         ([*MINIMAL, "--min_value", "a=nan"], "--min_value: got nan; expected a finite number"),
@@ -156,13 +159,22 @@ def test_variables_are_filled_in_at_any_depth_and_once(tmp_path, monkeypatch):
         ([*MINIMAL, "--runner_option", "justname"], "--runner_option: got 'justname'; expected NAME=VALUE"),
         ([*MINIMAL, "--sample_rate", "x"], "--sample_rate: got 'x'; expected a number"),
         ([*MINIMAL, "--max_concurrency", "0"], "--max_concurrency: got 0; expected greater than 0"),
-        ([*MINIMAL, "--judge_base_url", "http://a/v1"], "an endpoint is given without a model; add --judge_model NAME"),
-        ([*MINIMAL, "--judge_base_url", "a/v1", "--judge_model", "m"], "--judge_base_url: expected http"),
+        (
+            [*MINIMAL, "--judge_base_url", "http://a/v1"],
+            "--judge_base_url or base_url is given without a model; add --judge_model NAME",
+        ),
+        (
+            [*MINIMAL, "--judge_base_url", "a/v1", "--judge_model", "m"],
+            "--judge_base_url: got 'a/v1'; expected http:// or https://",
+        ),
         ([*MINIMAL, "--columns", "prompt"], "--columns: got 'prompt'; expected NAME=VALUE"),
         ([*MINIMAL, "--columns", "promt=x"], "--columns: unknown input column 'promt'"),
         ([*MINIMAL, "--min_value", "0.5"], "--min_value: got '0.5'; expected NAME=NUMBER"),
         ([*MINIMAL, "--slice_by", "a,a"], "--slice_by: a slice is named twice"),
-        ([*MINIMAL, "--run_date", "soon"], "--run_date: got 'soon'; expected a day such as 2026-11-29"),
+        (
+            [*MINIMAL, "--run_date", "soon"],
+            "--run_date: got 'soon'; expected a day such as 2026-11-29, today or yesterday",
+        ),
         (["--input", "{run_date}", "--output", "o"], "add --run_date"),
         ([*MINIMAL, "--run_date", "today", "--time_zone", "Mars"], "--time_zone: got 'Mars'"),
         ([*MINIMAL, "--config", "missing.yaml"], "--config: cannot read 'missing.yaml' (No such file or directory)"),
@@ -178,6 +190,7 @@ def test_wrong_flags_are_one_clear_line(argv, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("input: a\noutput: b\njudges: none\ngates: {max_reject: 1}", "did you mean max_reject_rate?"),
         ("- a", "holds a list; expected keys and values"),
         ("input: [", "is not valid YAML at line 1"),
         ("input: a\noutput: b\n", "no judge model; add"),
@@ -190,10 +203,13 @@ def test_wrong_flags_are_one_clear_line(argv, said):
         ("input: a\noutput: b\njudges: none\ngates: [min_rows]", "gates: got a list"),
         ("input: a\noutput: b\njudge: [safety]", "unknown key 'judge'; did you mean judges?"),
         ("input: a\noutput: b\nmin_rows: 3", "min_rows stands at the top level; expected it under gates"),
-        ("input: a\noutput: b\nsample_rate: often\njudges: none", "sample_rate: got 'often'; expected a valid number"),
-        ("input: 7\noutput: b\njudges: none", "input: got 7; expected a valid list"),
+        ("input: a\noutput: b\nsample_rate: often\njudges: none", "sample_rate: got 'often'; expected a number"),
+        ("input: 7\noutput: b\njudges: none", "input: got 7; expected a list"),
         ("input: a\noutput: b\nendpoints: 3", "endpoints: got a number; expected names with their settings"),
-        ("input: a\noutput: b\nendpoints: {default: {model: m, modle: x}}", "endpoints.default.modle: unknown key"),
+        (
+            "input: a\noutput: b\nendpoints: {default: {model: m, modle: x}}",
+            "endpoints.default.modle: unknown key; expected one of model, base_url, api_key",
+        ),
         ("input: a\noutput: b\nendpoints: {default: {model: m, base_url: 'http://${NOPE}/'}}", "${NOPE} is not set"),
         (
             "input: a\noutput: b\nendpoints: {default: {model: m}}\njudge_settings: {safety: {endpoint: big}}",
@@ -201,7 +217,7 @@ def test_wrong_flags_are_one_clear_line(argv, said):
         ),
         (
             "input: a\noutput: b\njudges: none\ngates: {min_rows: many}",
-            "gates.min_rows: got 'many'; expected a valid integer",
+            "gates.min_rows: got 'many'; expected a whole number",
         ),
     ],
 )

@@ -23,7 +23,7 @@ def match_files(patterns: Sequence[str], output: str | None = None) -> tuple[Inp
     a folder that a glob matches stands for all files below it. A path that exists is itself, glob characters or not.
     Below the part of a pattern that is spelled out, names that begin with `.` or `_` are skipped (hidden files,
     `_SUCCESS`, `_delta_log/`), but for `_key=value` folders. A file that is named in full is never skipped. Files below
-    `output`, where results go, are no logs, though a pattern may match them.
+    `output`, where results go, are no logs, though a pattern may match them; nor is what lies in another run's folder.
 
     Raises UsageError for a pattern that matches nothing or cannot be listed.
     """
@@ -33,6 +33,8 @@ def match_files(patterns: Sequence[str], output: str | None = None) -> tuple[Inp
         for file in _match(pattern):
             if results is None or not file.path.startswith(results):
                 found[file.path] = file
+    if not found:
+        raise _nothing_found(patterns[0], "matches only files of this run's output")
     return tuple(found[path] for path in sorted(found))
 
 
@@ -75,11 +77,22 @@ def _match(pattern: str) -> list[InputFile]:
     visible = [file for file, name in listed if not _is_hidden(name)]
     if not visible:
         what = f"matches only {len(listed)} hidden file(s)" if listed else "matches no file"
-        raise UsageError(
-            f"--input: {given!r} {what}; expected a file, folder or glob of JSONL or Parquet files: check the path, "
-            "and quote a glob so that the shell leaves it alone"
-        )
-    return visible
+        raise _nothing_found(given, what)
+    # A folder with a run.json beside its inputs.parquet holds results, which may well lie among logs.
+    paths = {file.path for file in visible}
+    results = tuple(
+        path.removesuffix("run.json")
+        for path in paths
+        if path.endswith("/run.json") and path.removesuffix("run.json") + "inputs.parquet" in paths
+    )
+    return [file for file in visible if not (results and file.path.startswith(results))]
+
+
+def _nothing_found(given: str, what: str) -> UsageError:
+    return UsageError(
+        f"--input: {given!r} {what}; expected a file, folder or glob of JSONL or Parquet files: check the path, and "
+        "quote a glob so that the shell leaves it alone"
+    )
 
 
 def _list(pattern: str) -> Iterator[tuple[InputFile, str]]:
