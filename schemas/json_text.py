@@ -44,20 +44,51 @@ def decode_container(text: str) -> DecodedJson | None:
     NaN and infinities become null, numbers too large for a double or for Python's integers strings, unpaired
     surrogates U+FFFD: each with its note.
     """
-    start = text.lstrip(" \t\r\n")[:1]
-    if start not in ("{", "["):
+    if text[:1] not in ("{", "[") and text.lstrip(" \t\r\n")[:1] not in ("{", "["):
         return None
-    reader = _Reader()
+    notes: list[str] = []
     try:
-        value = reader.decode(text)
+        value = _decode(text, notes)
     except (ValueError, RecursionError):
         return None
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         return None
     if _ESCAPED_SURROGATE.search(text):
         # An escaped pair is one character after decoding; only halves that stand alone are left to replace.
-        value = replace_surrogates(value, reader.notes)
-    return DecodedJson(value, tuple(dict.fromkeys(reader.notes)))
+        value = replace_surrogates(value, notes)
+    return DecodedJson(value, tuple(dict.fromkeys(notes)))
+
+
+def _decode(text: str, notes: list[str]) -> Json:
+    """By the decoder that is made once; by one that takes notes where there is something to note."""
+    try:
+        value: Json = _PLAIN.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except (_NotPlain, ValueError):  # the latter for an integer with more digits than Python converts
+        reader = _Reader()
+        value = reader.decode(text)
+        notes += reader.notes
+    return value
+
+
+class _NotPlain(Exception):
+    """NaN, infinity, or a number too large for a double."""
+
+
+def _no_constant(_name: str) -> None:
+    raise _NotPlain
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise _NotPlain
+    return value
+
+
+# json.loads would make a decoder for each call with these settings.
+_PLAIN = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
 
 
 def replace_surrogates(value: Json, notes: list[str]) -> Json:
@@ -81,16 +112,9 @@ class _Reader:
         self.notes: list[str] = []
 
     def decode(self, text: str) -> Json:
-        value: Json
-        try:
-            value = json.loads(text, parse_float=self._float, parse_constant=self._constant)
-        except json.JSONDecodeError:
-            raise
-        except ValueError:  # an integer with more digits than Python converts; the hook is too slow to be the default
-            self.notes.clear()
-            value = json.loads(
-                text, parse_float=self._float, parse_constant=self._constant, parse_int=self._long_integer
-            )
+        value: Json = json.loads(
+            text, parse_float=self._float, parse_constant=self._constant, parse_int=self._long_integer
+        )
         return value
 
     def _constant(self, _name: str) -> None:

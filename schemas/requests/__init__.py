@@ -1,7 +1,7 @@
 """Requests in every known shape, put into the normal form `{"messages": [{"role", "content", ...}]}`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from beamjudge.schemas.json_text import as_list, is_absent, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
@@ -14,8 +14,7 @@ from beamjudge.schemas.shapes import Noted
 __all__ = ["REQUESTS", "RequestForm", "decode_request", "is_known_request", "normalize_request"]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestForm:
+class RequestForm(NamedTuple):
     """A request in normal form, the text of its last user turn, the turns before that, and note codes."""
 
     canonical: Json
@@ -26,7 +25,7 @@ class RequestForm:
 
 def decode_request(value: Json) -> tuple[Json, tuple[str, ...]]:
     """A string that is a full request envelope as JSON, with its notes; any other value as it is."""
-    if isinstance(value, str) and (decoded := read_body(value, is_request_envelope)) is not None:
+    if isinstance(value, str) and (decoded := read_body(value, is_request_envelope, streams=False)) is not None:
         return decoded
     return value, ()
 

@@ -1,6 +1,6 @@
 """Responses in every known shape, in the normal form `{"choices": [{"message": {"role": "assistant", "content"}}]}`."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from beamjudge.schemas.json_text import as_list, is_absent, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
@@ -17,8 +17,7 @@ from beamjudge.schemas.usage import response_usage
 __all__ = ["RESPONSES", "ResponseFault", "ResponseForm", "decode_response", "is_known_response", "normalize_response"]
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseForm:
+class ResponseForm(NamedTuple):
     """A response in normal form, its text, and what else the body holds.
 
     `fault` says that it is no answer but an error or a block; its text is then empty. `trace` is the trace that an

@@ -140,7 +140,9 @@ def _holds_stream(field: str) -> Callable[[dict[str, Json]], bool]:
         events = value[field]
         if not is_list(events):
             return False
-        return stream_format(events, certain=True) is not None or len(events_of(events)[0]) == 1
+        if stream_format(events, certain=True) is not None:
+            return True
+        return len(events) < 3 and len(events_of(events)[0]) == 1  # a whole response, and the mark of the end
 
     return fits
 

@@ -114,6 +114,7 @@ _ENVELOPES = frozenset(
 _MARKS = {
     "message_field": ("done", "finish_reason", "usage", "raw"),
     "response_text": ("done", "source_nodes"),
+    "output_text_object": ("sessionId", "citations"),
     "generated_text": ("details",),
     "generations": ("meta", "prompt"),
     "langchain_typed": ("response_metadata", "additional_kwargs", "data"),
@@ -126,6 +127,8 @@ def is_response_envelope(value: Json) -> bool:
     if is_list(value):
         if is_stream(value):
             return True
+        if len(value) == 1 and is_object(value[0]):
+            return is_response_envelope(value[0])
         return bool(value) and all(is_object(item) and "lc" in item for item in value)
     if not is_object(value):
         return False

@@ -22,14 +22,17 @@ STREAM_FORMATS: tuple[StreamFormat, ...] = (
 )
 
 
-def stream_format(value: Json, *, certain: bool = False) -> StreamFormat | None:
-    """The format of a list of events: that of the first event that any format claims; null for any other value.
+_TOLD_BY = 100  # events that are looked at, so that a long list that is no stream costs nothing
 
-    `certain` says that the list is known to be a stream, so that a single chunk is one too.
+
+def stream_format(value: Json, *, certain: bool = False) -> StreamFormat | None:
+    """The format of a list of events: that of the first event that any format claims, among its first hundred.
+
+    Null for any other value. `certain` says that the list is known to be a stream, so that a single chunk is one too.
     """
     if not is_list(value) or not value:
         return None
-    for event in candidates(value):
+    for event in candidates(value, _TOLD_BY):
         for form in STREAM_FORMATS:
             if form.claims(event):
                 return form if form.alone or certain or len(value) > 1 else None

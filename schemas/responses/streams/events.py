@@ -66,11 +66,11 @@ def events_of(items: list[Json]) -> tuple[list[Event], bool]:
     return [event for event in unwrapped if is_object(event)], _DONE in unwrapped
 
 
-def candidates(items: list[Json]) -> Iterator[Event]:
-    """The events of a list that may be a stream; none where it holds something that is no event."""
-    if not all(is_object(item) or isinstance(item, str) for item in items):
+def candidates(items: list[Json], most: int) -> Iterator[Event]:
+    """The first events of a list that may be a stream; none where it holds something that is no event."""
+    if not all(isinstance(item, (dict, str)) for item in items):
         return
-    for item in items:
+    for item in items[:most]:
         if is_object(event := unwrap(item)):
             yield event
 
