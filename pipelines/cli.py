@@ -95,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     evaluate = _command(commands, "evaluate", "judge and measure a log", EXAMPLES, _evaluate, takes_runner_flags=True)
     add_evaluate_flags(evaluate)
+    evaluate.add_argument("--estimate", action="store_true", help="print calls, tokens and cost per judge; ask nothing")
     check = _command(
         commands, "check", "see what a log looks like and what can be measured on it", _CHECK_EXAMPLES, _check
     )

@@ -21,7 +21,7 @@ from beamjudge.transforms.aggregation.summarize import duplicate_request_ids
 from beamjudge.transforms.attempt import Attempt
 from beamjudge.transforms.evaluate import CanScore, Evaluate
 from beamjudge.transforms.finish_run import FinishRun, RunTotals
-from beamjudge.transforms.first_pass import FirstPass, needs_first_pass
+from beamjudge.transforms.first_pass import FirstPass, FirstPassed, needs_first_pass
 from beamjudge.transforms.normalize import Normalize
 from beamjudge.transforms.output_files import join
 from beamjudge.transforms.plan import RunPlan
@@ -36,12 +36,7 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
     config, plan = plan.config, replace(plan, attempt=attempt)
     columns = text_columns(config)
     logs = root | "ReadLogs" >> ReadLogs(files, config.max_record_mb, columns, reshuffle)
-    first = None
-    if needs_first_pass(config):
-        ahead = root | "ReadLogsAhead" >> ReadLogs(files, config.max_record_mb, columns)
-        normal = ahead.records | "NormalizeAhead" >> Normalize(config, CanScore(plan))
-        first = normal.rows | "FirstPass" >> FirstPass(plan)
-    evaluated = logs.records | "Evaluate" >> Evaluate(plan, first)
+    evaluated = logs.records | "Evaluate" >> Evaluate(plan, first_pass(root, plan, files))
     rejects = (logs.rejects, evaluated.rejects) | "AllRejects" >> beam.Flatten()
 
     tables = [
@@ -80,6 +75,17 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
             *(beam.pvalue.AsList(table) for table in tables),
         )
     )
+
+
+def first_pass(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile]) -> FirstPassed | None:
+    """What a first pass over the files finds, where the configuration asks for one."""
+    config = plan.config
+    if not needs_first_pass(config):
+        return None
+    logs = root | "ReadLogsAhead" >> ReadLogs(files, config.max_record_mb, text_columns(config))
+    normalized = logs.records | "NormalizeAhead" >> Normalize(config, CanScore(plan))
+    found: FirstPassed = normalized.rows | "FirstPass" >> FirstPass(plan)
+    return found
 
 
 def plan_rows_schema(plan: RunPlan) -> pa.Schema:

@@ -267,4 +267,11 @@ def unknown_flag(argument: str, known: Iterable[str]) -> UsageError:
 
 
 def flag_names(extra: Sequence[str] = ()) -> list[str]:
-    return [f"--{flag.name}" for flag in FLAGS] + ["--config", "--runner", "--runner_option", "--quiet", *extra]
+    return [f"--{flag.name}" for flag in FLAGS] + [
+        "--config",
+        "--estimate",
+        "--runner",
+        "--runner_option",
+        "--quiet",
+        *extra,
+    ]

@@ -12,6 +12,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from beamjudge.pipelines import evaluate, output_folder, report
+from beamjudge.pipelines.estimate import estimate
 from beamjudge.pipelines.flags import RUNNERS, flag_names, unknown_flag
 from beamjudge.pipelines.interrupt import interruptible
 from beamjudge.pipelines.options import Launch, read_config
@@ -44,6 +45,8 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     plan = plan_run(config)
     check_plan(plan, is_local=started.runner == _DIRECT)
     files = match_files(config.input, config.output)
+    if arguments.estimate:
+        return _estimate(started, plan, files)
     run = output_folder.finished_run(config.output, config.run_id, files, config.overwrite)
     if run is None:
         run = _run(started, plan, files)
@@ -55,6 +58,16 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
         report.print_report(config.output, run)
     report.print_failed_gates(run)
     return int(run["exit_code"])
+
+
+def _estimate(started: Launch, plan: RunPlan, files: Sequence[InputFile]) -> int:
+    if started.runner != _DIRECT:
+        raise UsageError(
+            f"--estimate: got --runner {started.runner}; expected {_DIRECT}, since its result is printed here"
+        )
+    with report.quiet_beam(), interruptible():
+        estimate(_pipeline(started), plan, files)
+    return 0
 
 
 def _run(started: Launch, plan: RunPlan, files: Sequence[InputFile]) -> dict[str, Any]:
@@ -186,15 +199,19 @@ def _say_what_starts(started: Launch, files: int) -> None:
 
 
 def _run_pipeline(started: Launch, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt) -> None:
-    options = PipelineOptions(list(started.runner_flags))
     with report.quiet_beam():
-        direct = started.runner == _DIRECT
-        if direct:
-            _settle_workers(options, started.runner_flags)
-        pipeline = beam.Pipeline(runner=FnApiRunner() if direct else started.runner, options=options)
-        evaluate.build(pipeline, plan, files, attempt, _reshuffles(started.config, direct))
+        pipeline = _pipeline(started)
+        evaluate.build(pipeline, plan, files, attempt, _reshuffles(started.config, started.runner == _DIRECT))
         with report.progress(sum(file.size for file in files), hidden=started.quiet or not sys.stderr.isatty()):
             pipeline.run().wait_until_finish()
+
+
+def _pipeline(started: Launch) -> beam.Pipeline:
+    options = PipelineOptions(list(started.runner_flags))
+    if started.runner != _DIRECT:
+        return beam.Pipeline(runner=started.runner, options=options)
+    _settle_workers(options, started.runner_flags)
+    return beam.Pipeline(runner=FnApiRunner(), options=options)
 
 
 def _settle_workers(options: PipelineOptions, flags: Sequence[str]) -> None:

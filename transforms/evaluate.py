@@ -16,7 +16,7 @@ from beamjudge.transforms.judge import Judge
 from beamjudge.transforms.judging.questions import can_judge
 from beamjudge.transforms.metrics import Metrics
 from beamjudge.transforms.metrics.registry import applies
-from beamjudge.transforms.normalize import Normalize
+from beamjudge.transforms.normalize import Normalize, Normalized
 from beamjudge.transforms.overall import Overall
 from beamjudge.transforms.plan import RunPlan
 
@@ -44,6 +44,25 @@ class CanScore:
         )
 
 
+class NormalizeSampled(beam.PTransform[beam.PCollection[SourceRecord], Normalized]):
+    """SourceRecord -> rows in normal form, with rejects and counts; `first` decides which rows are judged."""
+
+    def __init__(self, plan: RunPlan, first: FirstPassed | None) -> None:
+        super().__init__()
+        self._plan = plan
+        self._first = first
+
+    def expand(self, records: beam.PCollection[SourceRecord]) -> "Normalized":
+        normalized: Normalized = records | "Normalize" >> Normalize(self._plan.config, CanScore(self._plan))
+        if self._first is None:
+            return normalized
+        apply = ApplyFirstPass()  # type: ignore[no-untyped-call]  # Beam's constructor
+        rows = normalized.rows | "ApplyFirstPass" >> beam.ParDo(
+            apply, AsDict(self._first.kept), AsSingleton(self._first.buckets)
+        ).with_output_types(Row)
+        return normalized._replace(rows=rows)
+
+
 class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
     """SourceRecord -> rows, rejects, metrics: one fused chain, in which a row visits each stage once.
 
@@ -56,15 +75,9 @@ class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
         self._first = first
 
     def expand(self, records: beam.PCollection[SourceRecord]) -> "Evaluated":
-        normalized = records | "Normalize" >> Normalize(self._plan.config, CanScore(self._plan))
-        normal = normalized.rows
-        if self._first is not None:
-            apply = ApplyFirstPass()  # type: ignore[no-untyped-call]  # Beam's constructor
-            normal = normal | "ApplyFirstPass" >> beam.ParDo(
-                apply, AsDict(self._first.kept), AsSingleton(self._first.buckets)
-            ).with_output_types(Row)
+        normalized = records | "NormalizeSampled" >> NormalizeSampled(self._plan, self._first)
         rows = (
-            normal
+            normalized.rows
             | "Metrics" >> Metrics(self._plan)
             | "Judge" >> Judge(self._plan)
             | "Overall" >> Overall(self._plan.judges)

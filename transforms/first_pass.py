@@ -147,7 +147,8 @@ class _CountCalls(beam.DoFn):
     """Row -> the calls that its judges make and what they cost at most; nothing without a cap."""
 
     def __init__(self, plan: RunPlan) -> None:
-        self._judges = [binding for binding in plan.judges if not binding.endpoint.is_lexical]
+        asked = [binding for binding in plan.judges if not binding.endpoint.is_lexical]
+        self._judges = [(binding, PriceBound.of(binding)) for binding in asked]
         self._guidelines = plan.config.guidelines
         self._counts = has_caps(plan.config)
         self._priced = plan.config.max_cost_usd is not None
@@ -157,13 +158,12 @@ class _CountCalls(beam.DoFn):
             return
         calls = 0
         cost = 0.0
-        for binding in self._judges:
+        for binding, bound in self._judges:
             planned = plan_questions(binding, element, self._guidelines)
             if isinstance(planned, Assessment):
                 continue
             calls += len(planned)
             if self._priced:
-                bound = PriceBound.of(binding)
                 cost += sum(bound.of_question(question).cost_usd or 0.0 for question in planned)
         yield BucketCalls(sample_bucket(element.request_id), calls, round(cost * _NANO))
 
