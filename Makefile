@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 ROOMS := pipelines transforms prompts schemas
 
-.PHONY: help demo test bench lint types format clean
+.PHONY: help demo test bench bench-engine lint types format clean
 
 help:
 	@echo "make demo    evaluate the example log without a model; the outputs are in demo-output/"
 	@echo "make test    run all tests"
-	@echo "make bench   measure peak memory on logs of 25,000 and 100,000 rows"
+	@echo "make bench   measure peak memory on logs of 25,000 and 100,000 rows (QUICK=1: 5,000 and 20,000)"
+	@echo "make bench-engine  measure the judge engine against a mock endpoint, which needs node (QUICK=1: a tenth)"
 	@echo "make lint    check style (ruff) and types (mypy, strict)"
 	@echo "make format  let ruff repair and format the code"
 	@echo "make clean   remove everything that these commands made"
@@ -30,7 +31,10 @@ test: $(READY)
 	@$(BIN)/python -m pytest
 
 bench: $(READY)
-	@$(BIN)/python benchmarks/memory.py
+	@$(BIN)/python benchmarks/memory.py $(if $(QUICK),--rows 5000 20000)
+
+bench-engine: $(READY)
+	@$(BIN)/python benchmarks/engine/run.py $(if $(QUICK),--quick)
 
 lint: $(READY)
 	@echo "Checking style ..."

@@ -47,7 +47,7 @@ class Judge(beam.PTransform[beam.PCollection[EvaluatedRow], beam.PCollection[Eva
         if not self._plan.judges:
             return rows
         judged: beam.PCollection[EvaluatedRow] = rows | "AskJudges" >> beam.ParDo(
-            _JudgeDoFn(self._plan)
+            JudgeDoFn(self._plan)
         ).with_output_types(EvaluatedRow)
         return judged
 
@@ -73,7 +73,7 @@ class _OpenRow:
     missing: int
 
 
-class _JudgeDoFn(beam.DoFn):
+class JudgeDoFn(beam.DoFn):
     """Keeps a window of rows on their way: `process` submits a row and hands on whatever rows are complete."""
 
     def __init__(self, plan: RunPlan) -> None:

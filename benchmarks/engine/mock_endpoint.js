@@ -12,25 +12,26 @@ const http = require("node:http");
 
 const Z99 = 2.3263478740408408; // the 0.99 quantile of the standard normal distribution
 const REFUSAL_MS = 20;
-const VERDICT = '{"rationale": "Every key claim of the response is supported by the context.", "rating": "yes"}';
-const COMPLETION = Buffer.from(
-  JSON.stringify({
-    id: "chatcmpl-mock",
-    object: "chat.completion",
-    created: 1790000000,
-    model: "mock",
-    choices: [{ index: 0, message: { role: "assistant", content: VERDICT, refusal: null }, logprobs: null, finish_reason: "stop" }],
-    usage: {
-      prompt_tokens: 500,
-      completion_tokens: 30,
-      total_tokens: 530,
-      prompt_tokens_details: { cached_tokens: 0 },
-      completion_tokens_details: { reasoning_tokens: 0 },
-    },
-  }),
-);
+const RATIONALE = "Every key claim of the response is supported by the context.";
+const STRUCTURED = completion(JSON.stringify({ rationale: RATIONALE, rating: "yes" }));
+const YES_NO = completion(`Yes. ${RATIONALE}`);
 
 let config, random, calls;
+
+function completion(content) {
+  const message = { role: "assistant", content, refusal: null };
+  const usage = {
+    prompt_tokens: 500,
+    completion_tokens: 30,
+    total_tokens: 530,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
+  return Buffer.from(
+    JSON.stringify({ id: "chatcmpl-mock", object: "chat.completion", created: 1790000000, model: "mock", choices, usage }),
+  );
+}
 
 // mulberry32: a small generator that is the same everywhere; numbers in [0, 1).
 function generator(seed) {
@@ -60,7 +61,7 @@ function answer(response, status, body, type = "application/json") {
   response.end(body);
 }
 
-function complete(response) {
+function complete(request, response) {
   const arrived = performance.now();
   const failing = random() < config.fail_share;
   const status = failing ? (random() < 0.5 ? 429 : 500) : 200;
@@ -76,7 +77,8 @@ function complete(response) {
     mine.in_flight -= 1;
     mine.last_ms = performance.now();
     mine.late_ms += mine.last_ms - arrived - latency;
-    answer(response, status, status === 200 ? COMPLETION : Buffer.from('{"error": {"message": "mock fault"}}'));
+    const asked = request.includes("response_format") ? STRUCTURED : YES_NO;
+    answer(response, status, status === 200 ? asked : Buffer.from('{"error": {"message": "mock fault"}}'));
   }, latency);
 }
 
@@ -90,7 +92,7 @@ function handle(request, response) {
     } else if (request.url === "/stats") {
       answer(response, 200, Buffer.from(JSON.stringify(calls)));
     } else {
-      complete(response);
+      complete(Buffer.concat(parts), response);
     }
   });
 }

@@ -1,0 +1,164 @@
+"""The judge engine against a mock endpoint: how much of a perfect schedule it reaches, and what a call costs.
+
+    make bench-engine            all of it, about ten minutes
+    make bench-engine QUICK=1    a tenth of the calls
+
+Every scenario is a run of `beamjudge evaluate` in a process of its own (bundles of 100 rows: of the judge stage alone),
+with the verdict store on, and the endpoint in another. "ideal" is what a greedy schedule on the very latencies that
+the endpoint drew would have needed, as a share of the time from the first to the last call. Exits with 1 when a target
+is missed. Times say something only on a machine that has nothing else to do; CPU time says a little more.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from log import EIGHT_JUDGES, ONE_JUDGE, write_log
+from mock_endpoint import CONSTANT, HEAVY_TAIL, Calls, Latency, Mock
+
+HERE = Path(__file__).parent
+EVALUATE = [sys.executable, "-c", "import sys; from beamjudge.pipelines.cli import main; sys.exit(main())", "evaluate"]
+SLOTS, MANY_SLOTS, BUNDLE = 32, 128, 100
+QUICK = Latency(20, 20)
+
+
+class Run(NamedTuple):
+    """A measured run: what the endpoint saw, CPU seconds and peak resident MB (10^6 bytes) of the process."""
+
+    calls: Calls
+    cpu_seconds: float
+    peak_mb: float
+
+
+class Bench:
+    """Runs scenarios against one mock, prints a line for each, and keeps what missed its target."""
+
+    def __init__(self, mock: Mock, folder: Path, scale: float) -> None:
+        self._mock, self._folder, self._scale = mock, folder, scale
+        self.missed: list[str] = []
+
+    def scaled(self, number: int) -> int:
+        return max(BUNDLE, int(number * self._scale))
+
+    def evaluate(self, rows: int, judges: str, latency: Latency, slots: int = SLOTS, fail_share: float = 0.0) -> Run:
+        self._mock.configure(latency, fail_share=fail_share)
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        log = folder / "log.jsonl"
+        write_log(log, rows)
+        command = [*EVALUATE, "--input", str(log), "--output", str(folder / "out"), "--judges", judges]
+        command += ["--judge_model", "mock", "--judge_base_url", self._mock.base_url, "--metrics", "none", "--quiet"]
+        return self._measured([*command, "--max_concurrency", str(slots)])
+
+    def bundles(self, rows: int, judges: str, latency: Latency) -> Run:
+        self._mock.configure(latency)
+        folder = tempfile.mkdtemp(dir=self._folder)
+        arguments = [self._mock.base_url, folder, judges, str(rows), str(SLOTS), str(BUNDLE)]
+        return self._measured([sys.executable, str(HERE / "bundles.py"), *arguments])
+
+    def bare_loop(self, name: str, calls: int, slots: int, latency: Latency) -> dict[str, float]:
+        self._mock.configure(latency)
+        command = [sys.executable, str(HERE / "bare_loop.py"), name, self._mock.base_url, str(calls), str(slots)]
+        measured: dict[str, float] = json.loads(subprocess.check_output(command))
+        return measured
+
+    def say(self, what: str, figure: str, passed: bool | None = None) -> None:
+        print(f"{what:<62} {figure:<34} {'' if passed is None else 'passed' if passed else 'MISSED'}", flush=True)
+        if passed is False:
+            self.missed.append(what)
+
+    def say_share(self, what: str, calls: Calls, calls_per_bundle: int | None, least: float) -> None:
+        share = calls.share_of_ideal(SLOTS, calls_per_bundle)
+        self.say(what, f"{share:.3f} of ideal (at least {least})", share >= least)
+
+    def _measured(self, command: Sequence[str]) -> Run:
+        process = subprocess.Popen(command)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise SystemExit(f"ended with exit code {process.returncode}: {' '.join(command)}")
+        unit = 1 if sys.platform == "darwin" else 1024
+        return Run(self._mock.calls(), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
+
+
+def measure_schedule(bench: Bench) -> None:
+    """The share of a perfect schedule: one and eight judges, constant latency and heavy tail, and small bundles."""
+    for judges, rows, what in ((ONE_JUDGE, 2000, "one judge"), (EIGHT_JUDGES, 500, "eight judges")):
+        for latency, name, least in ((CONSTANT, "constant 200 ms", 0.97), (HEAVY_TAIL, "p99 3 s", 0.95)):
+            run = bench.evaluate(bench.scaled(rows), judges, latency)
+            bench.say_share(f"{what}, {name}, {SLOTS} in flight", run.calls, None, least)
+        for latency, name in ((CONSTANT, "constant 200 ms"), (HEAVY_TAIL, "p99 3 s")):
+            run = bench.bundles(bench.scaled(rows), judges, latency)
+            per_bundle = BUNDLE * len(judges.split(","))
+            bench.say_share(f"{what}, {name}, bundles of {BUNDLE} rows", run.calls, per_bundle, 0.9)
+
+
+def measure_cpu(bench: Bench) -> None:
+    """CPU time of a call: the difference of a long and a short run, so that the start is not in it."""
+    for name in ("aiohttp", "openai"):
+        loop = bench.bare_loop(name, bench.scaled(2000), SLOTS, QUICK)
+        bench.say(f"bare loop, {name}", f"{loop['cpu_ms']:.2f} ms CPU per call")
+    for judges, rows, what in ((ONE_JUDGE, 6000, "one judge"), (EIGHT_JUDGES, 1000, "eight judges")):
+        short, long = (bench.evaluate(n, judges, QUICK) for n in (BUNDLE, BUNDLE + bench.scaled(rows)))
+        per_call = (long.cpu_seconds - short.cpu_seconds) / (long.calls.number - short.calls.number) * 1000
+        bench.say(f"{what}, all in", f"{per_call:.2f} ms CPU per call (at most 1.5)", per_call <= 1.5)
+
+
+def measure_throughput(bench: Bench) -> None:
+    ideal = MANY_SLOTS / (CONSTANT.median_ms / 1000)
+    bare = bench.bare_loop("openai", bench.scaled(5000), MANY_SLOTS, CONSTANT)["calls_per_second"]
+    bench.say(f"bare loop, openai, {MANY_SLOTS} in flight", f"{bare:.0f} calls/s")
+    calls = bench.evaluate(bench.scaled(10_000), ONE_JUDGE, CONSTANT, MANY_SLOTS).calls
+    rate = calls.number / calls.seconds
+    what = f"one judge, constant 200 ms, {MANY_SLOTS} in flight"
+    bench.say(what, f"{rate:.0f} calls/s ({rate / ideal:.2f} of {ideal:.0f})", rate >= 0.85 * ideal)
+    bare = bench.bare_loop("openai", bench.scaled(5000), MANY_SLOTS, QUICK)["calls_per_second"]
+    calls = bench.evaluate(bench.scaled(20_000), ONE_JUDGE, QUICK, MANY_SLOTS).calls
+    rate = calls.number / calls.seconds
+    what = f"one judge, constant 20 ms, {MANY_SLOTS} in flight (CPU-bound)"
+    bench.say(what, f"{rate:.0f} calls/s ({rate / bare:.1f} x openai's {bare:.0f})", rate >= 3 * bare)
+
+
+def measure_faults(bench: Bench) -> None:
+    rows = bench.scaled(2000)
+    calm, faulty = (bench.evaluate(rows, ONE_JUDGE, CONSTANT, fail_share=share).calls for share in (0.0, 0.05))
+    ratio = faulty.seconds / calm.seconds
+    bench.say(f"5 % of calls fail ({faulty.statuses})", f"{ratio:.2f} x the calm time (below 1.5)", ratio < 1.5)
+
+
+def measure_memory(bench: Bench) -> None:
+    short, long = (bench.evaluate(bench.scaled(n), ONE_JUDGE, Latency(5, 5), MANY_SLOTS) for n in (20_000, 100_000))
+    ratio = long.peak_mb / short.peak_mb
+    figure = f"{short.peak_mb:.0f} -> {long.peak_mb:.0f} MB (at most x 1.2)"
+    bench.say(f"memory, {short.calls.number:,} -> {long.calls.number:,} calls", figure, ratio <= 1.2)
+
+
+PARTS = {
+    "schedule": measure_schedule,
+    "cpu": measure_cpu,
+    "throughput": measure_throughput,
+    "faults": measure_faults,
+    "memory": measure_memory,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help=f"of {', '.join(PARTS)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the calls")
+    arguments = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory(prefix="beamjudge-bench-") as folder, Mock() as mock:
+        bench = Bench(mock, Path(folder), 0.1 if arguments.quick else 1.0)
+        for name in arguments.parts or PARTS:
+            PARTS[name](bench)
+    print(f"{len(bench.missed)} targets missed" if bench.missed else "all targets reached")
+    return 1 if bench.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
