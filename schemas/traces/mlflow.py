@@ -7,16 +7,15 @@ written in between. Previews, and the copies of inputs and outputs in tags and m
 import base64
 import binascii
 import re
-from collections.abc import Callable
 
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.requests import is_known_request
-from beamjudge.schemas.responses import is_known_response
 from beamjudge.schemas.row import TokenUsage
+from beamjudge.schemas.traces.attribute_spans import AttributeSpan
 from beamjudge.schemas.traces.documents import read_documents, retriever_schema
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
 from beamjudge.schemas.traces.spans import Span, last_retrieval, root_of, seconds_of, total_usage
+from beamjudge.schemas.traces.values import decoded, unwrapped_request, unwrapped_response, whole_nanoseconds
 from beamjudge.schemas.usage import read_usage, response_usage
 
 _HEX_ID = re.compile(r"(?:0x)?([0-9a-fA-F]{16})")
@@ -33,8 +32,8 @@ def _info(trace: dict[str, Json]) -> dict[str, Json]:
 def _data(trace: dict[str, Json]) -> dict[str, Json]:
     """The part with the spans, which is the trace itself where they are at its top."""
     data = trace.get("data")
-    decoded = decode_container(data) if isinstance(data, str) else None
-    inner = decoded.value if decoded else data
+    text = decode_container(data) if isinstance(data, str) else None
+    inner = text.value if text else data
     return inner if is_object(inner) else trace
 
 
@@ -61,15 +60,15 @@ def _is_bare(trace: dict[str, Json]) -> bool:
 
 def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
     info, data = _info(trace), _data(trace)
-    logged = _decoded(data.get("spans"))
+    logged = decoded(data.get("spans"))
     if logged is not None and not is_list(logged):
         raise TraceError("the MLflow trace's spans are not a list")
     spans = [_read_span(span) for span in as_list(logged) if is_object(span)]
     root = root_of(spans)
     request, response = (None, None) if root is None else (root.inputs, root.outputs)
     if _is_v2(trace):  # schema 2 has them in full beside the spans
-        request = request if (own := _decoded(data.get("request"))) is None else own
-        response = response if (own := _decoded(data.get("response"))) is None else own
+        request = request if (own := decoded(data.get("request"))) is None else own
+        response = response if (own := decoded(data.get("response"))) is None else own
     tags = info.get("tags")
     retrieval = last_retrieval(spans)
     found = None
@@ -78,8 +77,8 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
         found = read_documents(retrieval.outputs, schema)
     latency = _duration(info)
     return TraceFacts(
-        _unwrapped(request, is_known_request),
-        _unwrapped(response, is_known_response),
+        unwrapped_request(request),
+        unwrapped_response(response),
         found.documents if found else None,
         total_usage(spans),
         seconds_of(root) if latency is None else latency,
@@ -92,55 +91,35 @@ def _read_span(span: dict[str, Json]) -> Span:
     attributes = logged if is_object(logged) else {}
     context = span.get("context")
     own_id = span.get("span_id") or (context.get("span_id") if is_object(context) else None)
-    outputs = _decoded(attributes.get("mlflow.spanOutputs"))
-    usage = read_usage(_decoded(attributes.get("mlflow.chat.tokenUsage"))) or _reported(outputs)
+    outputs = decoded(attributes.get("mlflow.spanOutputs"))
+    usage = read_usage(decoded(attributes.get("mlflow.chat.tokenUsage"))) or _reported(outputs)
     name = span.get("name")
     return Span(
         _span_id(own_id),
         _span_id(span.get("parent_span_id") or span.get("parent_id")),
         name if isinstance(name, str) else None,
-        _decoded(attributes.get("mlflow.spanType")) == "RETRIEVER",
-        _nanoseconds(span.get("start_time_unix_nano"), span.get("start_time")),
-        _nanoseconds(span.get("end_time_unix_nano"), span.get("end_time")),
-        _decoded(attributes.get("mlflow.spanInputs")),
+        decoded(attributes.get("mlflow.spanType")) == "RETRIEVER",
+        whole_nanoseconds(span.get("start_time_unix_nano"), span.get("start_time")),
+        whole_nanoseconds(span.get("end_time_unix_nano"), span.get("end_time")),
+        decoded(attributes.get("mlflow.spanInputs")),
         outputs,
         usage,
     )
 
 
+def read_mlflow_attributes(span: AttributeSpan) -> Span:
+    """A span with MLflow's attributes that another exporter has written, as MLflow's export to OTLP is."""
+    read = _read_span({"name": span.name, "attributes": span.attributes})
+    return read._replace(id=span.id, parent=span.parent, start=span.start, end=span.end)
+
+
+def is_mlflow(trace: dict[str, Json]) -> bool:
+    """Whether a trace has one of MLflow's own formats."""
+    return _is_v3(trace) or _is_v2(trace) or _is_bare(trace)
+
+
 def _reported(outputs: Json) -> TokenUsage | None:
     return response_usage(outputs) if is_object(outputs) else None
-
-
-def _decoded(value: Json) -> Json:
-    """An attribute's value: its JSON text decoded; text that is no JSON is itself."""
-    if not isinstance(value, str):
-        return value
-    if (decoded := decode_container(value)) is not None:
-        return decoded.value
-    text = value.strip()
-    if text in _LITERALS:
-        return _LITERALS[text]
-    if text[:1] == '"' and (quoted := decode_container(f"[{text}]")) is not None:
-        inner = as_list(quoted.value)
-        return inner[0] if len(inner) == 1 else value
-    return value
-
-
-_LITERALS: dict[str, Json] = {"null": None, "true": True, "false": False, "": None}
-
-
-def _unwrapped(value: Json, is_known: Callable[[Json], bool]) -> Json:
-    """The inputs of a traced function are an object of its arguments; an only argument is the request itself.
-
-    So with outputs: an object of one field is that field. Known shapes, and objects of more fields, stay as they are.
-    """
-    while is_object(value) and len(value) == 1 and not is_known(value):
-        only = next(iter(value.values()))
-        if not isinstance(only, (str, list, dict)):
-            break
-        value = only
-    return value
 
 
 def _span_id(value: Json) -> str | None:
@@ -156,15 +135,6 @@ def _span_id(value: Json) -> str | None:
         except binascii.Error:
             return text
     return text
-
-
-def _nanoseconds(*values: Json) -> int | None:
-    for logged in values:
-        is_digits = isinstance(logged, str) and logged.isascii() and logged.isdigit() and len(logged) < 20
-        value = int(str(logged)) if is_digits else logged
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
-            return value
-    return None
 
 
 def _duration(info: dict[str, Json]) -> float | None:

@@ -1,11 +1,20 @@
 """Spans of a trace as a tree, and the questions that every format asks of it. All in linear time."""
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import NamedTuple
 
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.row import TokenUsage
 from beamjudge.schemas.usage import LARGEST_COUNT
+
+
+class Speaks(Enum):
+    """Whether what a span took and gave can stand for the whole trace: `NO` for tools, retrievers and embeddings."""
+
+    AGENT = 1
+    YES = 2
+    NO = 3
 
 
 class Span(NamedTuple):
@@ -20,6 +29,45 @@ class Span(NamedTuple):
     inputs: Json
     outputs: Json
     usage: TokenUsage | None
+    speaks: Speaks = Speaks.YES
+
+
+class Exchange(NamedTuple):
+    """What was asked and what was answered, as logged."""
+
+    request: Json = None
+    response: Json = None
+
+
+def exchange_of(spans: Sequence[Span]) -> Exchange:
+    """The request and response of a trace whose root may be a step of the server around the application.
+
+    They are the root's; where it has neither, those of the first agent; where no agent has any, the request of the
+    first and the response of the last of the outermost steps that have some. A retriever answers nothing.
+    """
+    root = root_of(spans)
+    if root is not None and (root.inputs is not None or root.outputs is not None):
+        response = root.outputs if root.speaks is not Speaks.NO else None
+        return Exchange(root.inputs, response)
+    speaking = [
+        span.speaks is not Speaks.NO and (span.inputs is not None or span.outputs is not None) for span in spans
+    ]
+    inner = _below(spans, speaking)
+    outer = [span for span, speaks, below in zip(spans, speaking, inner, strict=True) if speaks and not below]
+    agents = [span for span, speaks in zip(spans, speaking, strict=True) if speaks and span.speaks is Speaks.AGENT]
+    if agents:
+        outer = [min(agents, key=_start)]
+    asked = next((span.inputs for span in sorted(outer, key=_start) if span.inputs is not None), None)
+    answered = next((span.outputs for span in sorted(outer, key=_end, reverse=True) if span.outputs is not None), None)
+    return Exchange(asked, answered)
+
+
+def _start(span: Span) -> int:
+    return span.start or 0
+
+
+def _end(span: Span) -> int:
+    return span.end or span.start or 0
 
 
 def root_of(spans: Sequence[Span]) -> Span | None:

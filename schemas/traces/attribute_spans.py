@@ -1,0 +1,176 @@
+"""Spans that say everything in attributes, in every spelling that OpenTelemetry's exporters have for them.
+
+OTLP JSON (github.com/open-telemetry/opentelemetry-proto, `attributes: [{"key", "value": {"stringValue"}}]`), the
+console and file exporters of the SDKs (`attributes` as an object, `context`), Phoenix's data frames (columns
+`attributes.input.value`, `context.span_id`), attributes nested into objects, and TruLens' event table
+(`record_attributes`, `trace`).
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.traces.values import text_of, time_nanoseconds
+
+Attributes = dict[str, Json]
+# Attributes whose value may be an object, which is the value and no further level of the name.
+_VALUES = frozenset({"input.value", "output.value", "metadata", "llm.invocation_parameters", "document.metadata"})
+_VALUE_KINDS = ("stringValue", "string_value", "doubleValue", "double_value", "boolValue", "bool_value", "bytesValue")
+_COLUMN = "attributes."
+_MOST_DIGITS = 9
+
+
+class SpanEvent(NamedTuple):
+    name: str
+    attributes: Attributes
+
+
+class AttributeSpan(NamedTuple):
+    """One span. Times are in nanoseconds since the epoch; attributes have dotted names."""
+
+    trace_id: str | None
+    id: str | None
+    parent: str | None
+    name: str | None
+    start: int | None
+    end: int | None
+    failed: bool
+    attributes: Attributes
+    events: tuple[SpanEvent, ...] = ()
+
+
+def read_attribute_span(span: dict[str, Json]) -> AttributeSpan:
+    """A logged span in any of the spellings. Never raises."""
+    context = _object(span.get("context")) or _object(span.get("spanContext")) or _object(span.get("trace"))
+    record = _object(span.get("record"))  # TruLens
+    parent = _first(span, "parentSpanId", "parent_span_id", "parent_id", "parentId")
+    if parent is None:
+        parent = record.get("parent_span_id") or context.get("parent_id")
+    status = _first(span, "status", "status_code")
+    return AttributeSpan(
+        trace_id_of(span),
+        text_of(_first(span, "spanId", "span_id", "context.span_id") or _first(context, "spanId", "span_id")),
+        None if str(parent).strip("0") == "" else text_of(parent),
+        text_of(span.get("name") or record.get("name")),
+        time_nanoseconds(
+            *(span.get(name) for name in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")),
+            span.get("start_timestamp"),
+        ),
+        time_nanoseconds(
+            *(span.get(name) for name in ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")),
+            span.get("timestamp") if "start_timestamp" in span else None,
+        ),
+        _is_error(_first(status, "code", "status_code") if is_object(status) else status),
+        read_attributes(span),
+        tuple(_events(span.get("events"))),
+    )
+
+
+def trace_id_of(span: dict[str, Json]) -> str | None:
+    """The id of the trace that a span is of."""
+    context = _object(span.get("context")) or _object(span.get("spanContext")) or _object(span.get("trace"))
+    own = _first(span, "traceId", "trace_id", "context.trace_id")
+    return text_of(own or _first(context, "traceId", "trace_id"))
+
+
+def has_attributes(span: dict[str, Json]) -> bool:
+    """Whether a record has attributes as spans have them, and not as Datadog's export wraps its own."""
+    if span.get("type") == "span":
+        return False
+    if isinstance(span.get("record_attributes"), (dict, str)):
+        return True
+    if isinstance(span.get("attributes"), (dict, list, str)):
+        return True
+    return any(name.startswith(_COLUMN) for name in span)
+
+
+def read_attributes(span: dict[str, Json]) -> Attributes:
+    """The attributes of a span with dotted names."""
+    logged = span.get("attributes", span.get("record_attributes"))
+    if isinstance(logged, str) and (container := decode_container(logged)) is not None:
+        logged = container.value
+    attributes = _flat(logged)
+    for name, value in span.items():
+        if name.startswith(_COLUMN) and value is not None:
+            path = name[len(_COLUMN) :]
+            attributes.update(_flattened(value, path) if is_object(value) else {path: value})
+    return attributes
+
+
+def numbered(attributes: Attributes, name: str) -> list[Attributes] | None:
+    """The elements of `name.0.field`, `name.1.field`, ... by number, or of a list under `name`; null without any."""
+    logged = attributes.get(name)
+    if isinstance(logged, str) and (container := decode_container(logged)) is not None:
+        logged = container.value
+    if is_list(logged):
+        return [_flattened(item, "") for item in logged if is_object(item)]
+    found: dict[int, Attributes] = {}
+    prefix = name + "."
+    for key, value in attributes.items():
+        if key.startswith(prefix):
+            digits, _, field = key[len(prefix) :].partition(".")
+            if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS:
+                found.setdefault(int(digits), {})[field] = value
+    return [found[number] for number in sorted(found)] if found else None
+
+
+def _events(logged: Json) -> Iterator[SpanEvent]:
+    for event in as_list(logged):
+        if is_object(event) and (name := text_of(event.get("name"))) is not None:
+            yield SpanEvent(name, _flat(event.get("attributes")))
+
+
+def _flat(logged: Json) -> Attributes:
+    if is_list(logged):
+        pairs = [item for item in logged if is_object(item)]
+        return {key: _any_value(item.get("value")) for item in pairs if isinstance(key := item.get("key"), str)}
+    return _flattened(logged, "") if is_object(logged) else {}
+
+
+def _flattened(logged: dict[str, Json], prefix: str) -> Attributes:
+    """Nested objects as dotted names; without recursion, since logs nest as deep as they like."""
+    flat: Attributes = {}
+    waiting: list[tuple[str, Json]] = [(prefix, logged)]
+    while waiting:
+        path, value = waiting.pop()
+        if is_object(value) and value and path not in _VALUES:
+            waiting += [(f"{path}.{name}" if path else name, item) for name, item in reversed(value.items())]
+        elif value is not None:  # the columns of a data frame that this span has no value in
+            flat[path] = value
+    return flat
+
+
+def _any_value(value: Json) -> Json:
+    """OTLP's AnyValue as JSON. Lists and objects in it are read to the depth that attributes have."""
+    if not is_object(value):
+        return value
+    for kind in _VALUE_KINDS:
+        if kind in value:
+            return value[kind]
+    for kind in ("intValue", "int_value"):
+        if kind in value:
+            number = value[kind]
+            is_digits = isinstance(number, str) and number.lstrip("-").isdigit() and len(number) < 20
+            return int(str(number)) if is_digits and str(number).isascii() else number
+    for kind in ("arrayValue", "array_value"):
+        if is_object(array := value.get(kind)):
+            return [_any_value(item) for item in as_list(array.get("values"))]
+    for kind in ("kvlistValue", "kvlist_value"):
+        if is_object(pairs := value.get(kind)):
+            return dict(_flat(pairs.get("values")))
+    return None
+
+
+def _is_error(status: Json) -> bool:
+    return status == 2 or (isinstance(status, str) and status.upper().endswith("ERROR"))
+
+
+def _first(value: Json, *names: str) -> Json:
+    if not is_object(value):
+        return None
+    return next((value[name] for name in names if value.get(name) not in (None, "")), None)
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if is_object(value) else {}
