@@ -88,7 +88,7 @@ def compact(folder: str, everything: bool = False, drop_damaged: bool = False) -
         reading = Reading(folder, segments, generations)
         writer = _write(reading, None)
         replaced = reading.whole + (_damaged_files(reading) if drop_damaged else [])
-        if _replace(folder, writer, reading, replaced):
+        if _replace(folder, writer, replaced):
             return Compaction(writer.rows, len(replaced), len(reading.damaged))
     _LOGGER.warning("%s: others compact this store all the time, and it was left to them", folder)
     return Compaction()
@@ -117,7 +117,7 @@ def prune(folder: str, selection: Selection) -> Pruning:
         if not (keep.removed or reading.damaged or reading.vanished):
             writer.withdraw()
             return Pruning(removed, kept + writer.rows, damaged, len(contents.unfinished) - len(contents.abandoned))
-        if _replace(folder, writer, reading, reading.whole + _damaged_files(reading)):
+        if _replace(folder, writer, reading.whole + _damaged_files(reading)):
             own.extend(writer.names[:1])
             removed, kept, damaged = removed + keep.removed, kept + writer.rows, damaged + len(reading.damaged)
     raise RunFailed(f"{folder}: other processes change this store all the time; prune it again when they have ended")
@@ -170,10 +170,10 @@ def _damaged_files(reading: Reading) -> list[str]:
     return sorted({*reading.partial, *reading.damaged})
 
 
-def _replace(folder: str, writer: GenerationWriter, reading: Reading, replaced: Sequence[str]) -> bool:
-    """Remove what the new generation replaces; withdraw that generation if someone else is removing some of it."""
+def _replace(folder: str, writer: GenerationWriter, replaced: Sequence[str]) -> bool:
+    """Remove what the new generation replaces; withdraw that generation if someone else has removed some of it."""
     present = list_store(folder)
-    if reading.vanished or any(name not in present for name in (*replaced, *writer.names)):
+    if any(name not in present for name in (*replaced, *writer.names)):
         writer.withdraw()
         return False
     # Parts without their index do not count, an index without its parts would be damaged: so indexes go first.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_harness import key
 
@@ -35,6 +35,7 @@ def test_a_prefix_is_the_first_64_bits_of_the_key():
     assert prefixes_of([]).tolist() == []
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(PREFIXES, max_size=20), st.sets(st.integers(0, 19)))
 def test_segments_keys_are_where_a_dictionary_has_them(files, gone):
     keys = SegmentKeys()
@@ -64,6 +65,7 @@ def test_many_small_segments_make_few_levels():
     ]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(PREFIXES.filter(bool), min_size=1, max_size=5))
 def test_a_generations_keys_are_at_their_rank(parts):
     prefixes = sorted(prefix for part in parts for prefix in part)

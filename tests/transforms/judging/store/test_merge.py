@@ -3,7 +3,7 @@
 from unittest import mock
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_harness import key, small_files, verdict
 
@@ -52,12 +52,14 @@ def told_of(verdicts):
     return [(each.key, each.created, each.run_id, each.rationale, set(each.request_ids)) for each in verdicts]
 
 
+@settings(max_examples=50, deadline=None)
 @given(ROWS)
 def test_unique(rows):
     verdicts = as_verdicts(rows)
     assert told_of(read([unique(table_of(verdicts))])) == expected(verdicts)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(ROWS, max_size=5), st.integers(1, 7))
 def test_the_merge_of_sorted_sources(sources, size):
     def slices(table):
@@ -70,6 +72,7 @@ def test_the_merge_of_sorted_sources(sources, size):
     assert told_of(read(merged)) == expected(everything)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(ROWS, max_size=8))
 def test_sorting_on_disk(tables):
     everything = [each for rows in tables for each in as_verdicts(rows)]
@@ -80,13 +83,13 @@ def test_sorting_on_disk(tables):
 
 
 def test_little_is_held_at_a_time():
-    """Of 40 sorted runs of 2,000 rows, what is handed on at once is about one chunk of each, never all."""
-    with mock.patch.multiple(module, GROUP_ROWS=50, _SORT_ROWS=2000), Sorter() as sorter:
-        for run in range(40):
-            sorter.add(table_of([verdict(number) for number in range(run * 2000, run * 2000 + 2000)]))
+    """Of 20 sorted runs of 500 rows, what is handed on at once is about one chunk of each, never all."""
+    with mock.patch.multiple(module, GROUP_ROWS=20, _SORT_ROWS=500), Sorter() as sorter:
+        for run in range(20):
+            sorter.add(table_of([verdict(number) for number in range(run * 500, run * 500 + 500)]))
         sizes = [len(table) for table in merge(sorter.sources())]
-    assert sum(sizes) == 80_000
-    assert max(sizes) <= 40 * 50
+    assert sum(sizes) == 10_000
+    assert max(sizes) <= 20 * 20
 
 
 def test_request_ids_of_one_key_add_up_without_growing_square():

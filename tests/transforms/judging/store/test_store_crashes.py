@@ -1,10 +1,16 @@
 """A process that dies before any operation on the filesystem, and others that do their work in between."""
 
+from contextlib import contextmanager
+from unittest import mock
+
 import pytest
+from apache_beam.io.filesystem import MatchResult
+from apache_beam.io.filesystems import FileSystems
 from store_harness import Crash, Operations, fill, held, key, names, small_files, store_in, verdict, verdicts
 
 from beamjudge.transforms.judging.store import contents
 from beamjudge.transforms.judging.store.compaction import Selection, compact, prune
+from beamjudge.transforms.judging.store.survey import survey
 
 ALL = range(16)
 PRUNED = "row-7"
@@ -58,14 +64,16 @@ def operations_of(work, folder):
     [(compact_all, ALL), (compact, ALL), (prune_one, LEFT), (flush_one, ALL)],
     ids=lambda each: str(each)[:20],
 )
-def test_a_crash_before_any_operation_loses_nothing(make, work, sure):
+def test_a_crash_before_any_operation_loses_nothing(make, work, sure, caplog):
     total = operations_of(lambda folder: work(str(folder)), make())
     assert total > 3
     for at in range(total):
         folder = make()
         with Operations(at).in_the_way(), pytest.raises(Crash):
             work(str(folder))
+        caplog.clear()
         assert verdicts(sure).items() <= held(folder, ALL).items(), f"after a crash before operation {at}"
+        assert caplog.records == [], "nothing that is left is damaged"
         work(str(folder))
         assert verdicts(sure).items() <= held(folder, ALL).items(), f"once done after a crash before operation {at}"
         if work is prune_one:
@@ -125,6 +133,34 @@ def test_readers_find_everything_at_every_moment(make, work):
         look()
         there.close()
         reading.close()
+
+
+@contextmanager
+def a_listing_in_the_middle_of_a_replacement():
+    """A listing is not of one moment: the next one lacks what has been replaced, and what replaces it as well."""
+    listed, calls = FileSystems.match, []
+
+    def match(patterns):
+        calls.append(patterns)
+        return [MatchResult(patterns[0], [])] if len(calls) == 1 else listed(patterns)
+
+    with mock.patch.object(FileSystems, "match", staticmethod(match)):
+        yield
+    assert len(calls) > 1
+
+
+def test_a_listing_that_has_neither_the_old_nor_the_new_files_is_done_again(make):
+    folder = make()
+    store = store_in(folder)
+    compact_all(folder)
+    with a_listing_in_the_middle_of_a_replacement():
+        assert store.get(key(3)) == verdict(3)
+    store.close()
+    with a_listing_in_the_middle_of_a_replacement():
+        prune_one(folder)
+    assert held(folder, ALL) == verdicts(LEFT)
+    with a_listing_in_the_middle_of_a_replacement():
+        assert sum(share.verdicts for share in survey(str(folder)).shares.values()) == 15
 
 
 def test_a_store_that_was_opened_before_a_compaction_reads_on_after_it(make):
