@@ -4,7 +4,7 @@ import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 
 from rich.table import Table
 
@@ -22,6 +22,7 @@ from beamjudge.schemas.requests import REQUESTS, decode_request
 from beamjudge.schemas.responses import RESPONSES, decode_response
 from beamjudge.schemas.row import Row
 from beamjudge.transforms.evaluate import CanScore
+from beamjudge.transforms.group_spans import group_locally, groups_spans
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.question import JudgeInputs, Question
 from beamjudge.transforms.judging.questions import plan_questions
@@ -74,9 +75,10 @@ def inspect(plan: RunPlan, files: Sequence[InputFile], most_records: int) -> Fin
     """What the first `most_records` records of `files` look like."""
     findings = Findings()
     rules, can_score = InputRules.of(plan.config), CanScore(plan)
-    for item in _records(plan, files):
-        if findings.records >= most_records:
-            break
+    items: Iterable[SourceRecord | Reject] = islice(_records(plan, files), most_records)
+    if groups_spans(plan.config, files):
+        items = _with_groups(items)
+    for item in items:
         findings.records += 1
         if isinstance(item, Reject):
             _count_reject(findings, item)
@@ -100,6 +102,13 @@ def _records(plan: RunPlan, files: Iterable[InputFile]) -> Iterator[SourceRecord
         for item in read_range(part, limit, columns):
             if not isinstance(item, FileStats):
                 yield item
+
+
+def _with_groups(items: Iterable[SourceRecord | Reject]) -> Iterator[SourceRecord | Reject]:
+    """The records with spans put together; a trace that goes on after the last of them is cut."""
+    listed = list(items)
+    yield from (item for item in listed if isinstance(item, Reject))
+    yield from group_locally(item for item in listed if isinstance(item, SourceRecord))
 
 
 def _shape(record: SourceRecord, plan: RunPlan, column: str) -> str:

@@ -16,6 +16,7 @@ from beamjudge.schemas.prices import PRICES_OF, price_of
 from beamjudge.schemas.record import InputFile
 from beamjudge.transforms.estimate import EstimateSpend, JudgeBound
 from beamjudge.transforms.evaluate import NormalizeSampled
+from beamjudge.transforms.group_spans import GroupSpans, groups_spans
 from beamjudge.transforms.plan import RunPlan
 from beamjudge.transforms.read_logs import ReadLogs
 from beamjudge.transforms.row_reader import text_columns
@@ -25,9 +26,11 @@ def estimate(pipeline: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile])
     """Run the estimate on a local runner's pipeline and print it."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "estimate.json"
-        first = first_pass(pipeline, plan, files)
+        groups = groups_spans(plan.config, files)
+        first = first_pass(pipeline, plan, files, groups)
         logs = pipeline | "ReadLogs" >> ReadLogs(files, plan.config.max_record_mb, text_columns(plan.config))
-        normalized = logs.records | "Normalize" >> NormalizeSampled(plan, first)
+        records = (logs.records | "GroupSpans" >> GroupSpans()).records if groups else logs.records
+        normalized = records | "Normalize" >> NormalizeSampled(plan, first)
         bounds = normalized.rows | "EstimateSpend" >> EstimateSpend(plan)
         _ = pipeline | "Once" >> beam.Create([str(result)]) | "WriteEstimate" >> beam.FlatMap(_write, AsDict(bounds))
         pipeline.run().wait_until_finish()

@@ -22,6 +22,7 @@ from beamjudge.transforms.attempt import Attempt
 from beamjudge.transforms.evaluate import CanScore, Evaluate
 from beamjudge.transforms.finish_run import FinishRun, RunTotals
 from beamjudge.transforms.first_pass import FirstPass, FirstPassed, needs_first_pass
+from beamjudge.transforms.group_spans import GroupSpans, groups_spans
 from beamjudge.transforms.normalize import Normalize
 from beamjudge.transforms.output_files import join
 from beamjudge.transforms.plan import RunPlan
@@ -36,7 +37,13 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
     config, plan = plan.config, replace(plan, attempt=attempt)
     columns = text_columns(config)
     logs = root | "ReadLogs" >> ReadLogs(files, config.max_record_mb, columns, reshuffle)
-    evaluated = logs.records | "Evaluate" >> Evaluate(plan, first_pass(root, plan, files))
+    groups = groups_spans(config, files)
+    records = logs.records
+    span_counts: list[beam.PCollection[tuple[str, int]]] = []
+    if groups:
+        records, counted = records | "GroupSpans" >> GroupSpans()
+        span_counts.append(counted)
+    evaluated = records | "Evaluate" >> Evaluate(plan, first_pass(root, plan, files, groups))
     rejects = (logs.rejects, evaluated.rejects) | "AllRejects" >> beam.Flatten()
 
     tables = [
@@ -55,6 +62,7 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
     ]
     counts = (
         evaluated.counts,
+        *span_counts,
         logs.stats | "CountRecords" >> beam.FlatMap(_record_counts).with_output_types(tuple[str, int]),
         logs.rejects | "CountRejects" >> beam.FlatMap(_reject_counts).with_output_types(tuple[str, int]),
     ) | "AllCounts" >> beam.Flatten()
@@ -77,13 +85,14 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
     )
 
 
-def first_pass(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile]) -> FirstPassed | None:
-    """What a first pass over the files finds, where the configuration asks for one."""
+def first_pass(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], groups: bool) -> FirstPassed | None:
+    """What a first pass over the files finds, where the configuration asks for one; `groups` puts spans together."""
     config = plan.config
     if not needs_first_pass(config):
         return None
     logs = root | "ReadLogsAhead" >> ReadLogs(files, config.max_record_mb, text_columns(config))
-    normalized = logs.records | "NormalizeAhead" >> Normalize(config, CanScore(plan))
+    records = (logs.records | "GroupSpansAhead" >> GroupSpans()).records if groups else logs.records
+    normalized = records | "NormalizeAhead" >> Normalize(config, CanScore(plan))
     found: FirstPassed = normalized.rows | "FirstPass" >> FirstPass(plan)
     return found
 

@@ -100,6 +100,11 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("keep_extra", "keep the columns that are no input columns, as JSON in `extra`", is_switch=True),
         Flag("store_text", "write request, response and context text (default full)", choices=("full", "none")),
         Flag("store_rationales", "write the judges' rationales (default on)", choices=("on", "off")),
+        Flag(
+            "group_spans",
+            "put spans that are logged one a line together by trace (default auto: if the first records are spans)",
+            choices=("auto", "on", "off"),
+        ),
         Flag("max_record_mb", "the longest line that is read, in MB (default 64)", number, "MB"),
     ),
     "what is measured": (

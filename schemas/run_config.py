@@ -142,6 +142,7 @@ class RunConfig(_Model):
     keep_extra: bool = False
     store_text: Literal["full", "none"] = "full"
     store_rationales: Literal["on", "off"] = "on"
+    group_spans: Literal["auto", "on", "off"] = "auto"
     max_record_mb: Annotated[float, Field(gt=0, strict=False)] = 64
     run_date: str | None = None
     time_zone: str = "UTC"
@@ -161,7 +162,7 @@ class RunConfig(_Model):
             raise ValueError(f"got {value!r}; expected a folder's name without the glob characters * ? [")
         return value
 
-    @field_validator("store_rationales", "reshuffle", mode="before")
+    @field_validator("store_rationales", "reshuffle", "group_spans", mode="before")
     @classmethod
     def _on_is_no_boolean(cls, value: object) -> object:
         # YAML reads a bare on or off as true or false.
@@ -295,6 +296,7 @@ _TABLE_FIELDS = {
     "keep_extra",
     "store_text",
     "store_rationales",
+    "group_spans",
     "max_record_mb",
     "run_date",
 }

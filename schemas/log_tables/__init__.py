@@ -7,11 +7,12 @@ from beamjudge.schemas.log_tables.clouds import CLOUD_TABLES
 from beamjudge.schemas.log_tables.datasets import DATASET_TABLES
 from beamjudge.schemas.log_tables.gateways import GATEWAY_TABLES
 from beamjudge.schemas.log_tables.table import LogTable, TableRecord
+from beamjudge.schemas.log_tables.traces import TRACE_TABLES
 
 __all__ = ["LOG_TABLES", "LogTable", "TableRecord", "describe_tables", "recognise_table", "table_columns"]
 
 # The order does not matter: no record is accepted by two.
-LOG_TABLES: tuple[LogTable, ...] = (*GATEWAY_TABLES, *CLOUD_TABLES, *DATASET_TABLES)
+LOG_TABLES: tuple[LogTable, ...] = (*GATEWAY_TABLES, *CLOUD_TABLES, *DATASET_TABLES, *TRACE_TABLES)
 
 # At least one of these columns is in every record of a table, so that most records are told to be none at once.
 _MARKS = frozenset(
@@ -37,6 +38,18 @@ _MARKS = frozenset(
         "turns",
         "user_input",
         "metric_input",
+        "resourceSpans",
+        "resource_spans",
+        "observations",
+        "run_type",
+        "post",
+        "spans",
+        "info",
+        "attributes",
+        "record_attributes",
+        "attributes.openinference.span.kind",
+        "traceId",
+        "trace_id",
     }
 )
 
