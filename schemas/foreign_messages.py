@@ -75,7 +75,7 @@ def _sender(value: dict[str, Json]) -> str | None:
 
 def _langchain_role(value: dict[str, Json]) -> str | None:
     """The role of a LangChain message in any of its dumps; null for what is none."""
-    if "lc" in value:
+    if value.get("lc") is not None:
         path = value.get("id")
         name = path[-1] if is_list(path) and path else None
         if not isinstance(name, str) or not is_object(kwargs := value.get("kwargs")):
@@ -100,7 +100,7 @@ def _class_role(name: str, held: dict[str, Json]) -> str | None:
 
 def _langchain_message(value: dict[str, Json], role: str) -> Json:
     kwargs, data = value.get("kwargs"), value.get("data")
-    held = kwargs if "lc" in value and is_object(kwargs) else data if is_object(data) else value
+    held = kwargs if value.get("lc") is not None and is_object(kwargs) else data if is_object(data) else value
     message: dict[str, Json] = {"role": role, "content": held.get("content")}
     further = held.get("additional_kwargs")
     for source in (held, further if is_object(further) else {}):

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Collection
 from typing import NamedTuple, TypeGuard
 
 from beamjudge.schemas.json_value import Json
@@ -29,6 +30,11 @@ def is_list(value: Json) -> TypeGuard[list[Json]]:
 
 def as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
+
+
+def has_any(value: dict[str, Json], names: Collection[str]) -> bool:
+    """Whether an object has any of these fields; a null field counts as absent."""
+    return any(value.get(name) is not None for name in names)
 
 
 def is_absent(value: Json) -> bool:

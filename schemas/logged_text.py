@@ -30,8 +30,9 @@ def read_body(text: str, accepts: Callable[[Json], bool], *, streams: bool = Tru
     """
     if text[:1] not in _STARTS and not text[:1].isspace():
         return None
+    text = text.removeprefix("\ufeff")
     layers = 0
-    while (first := text.lstrip("\ufeff \t\r\n")[:1]) == '"' and layers < _MOST_LAYERS:
+    while (first := text.lstrip()[:1]) == '"' and layers < _MOST_LAYERS:
         quoted = decode_container(f"[{text}]")
         inner = as_list(quoted.value) if quoted else []
         if len(inner) != 1 or not isinstance(inner[0], str):
@@ -75,7 +76,7 @@ def _server_sent_events(text: str) -> DecodedJson | None:
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
     """
-    lines = [*text.lstrip("\ufeff").replace("\r\n", "\n").split("\n"), ""]
+    lines = [*text.replace("\r\n", "\n").split("\n"), ""]
     if not all(line.startswith(_EVENT_FIELDS) or not line or line.isspace() for line in lines):
         return None
     notes: list[str] = []

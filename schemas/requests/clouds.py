@@ -5,7 +5,7 @@ Sources: ai.google.dev/api/generate-content, docs.aws.amazon.com/bedrock/latest/
 """
 
 from beamjudge.schemas.foreign_messages import to_message
-from beamjudge.schemas.json_text import as_list, is_list, is_object
+from beamjudge.schemas.json_text import as_list, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.requests.forms import are_messages, is_text, request, system, user
 from beamjudge.schemas.shapes import Shape
@@ -80,7 +80,7 @@ _COHERE_FIELDS = (
 
 
 def _is_cohere(value: dict[str, Json]) -> bool:
-    if not is_text(value["message"]) or not any(name in value for name in _COHERE_FIELDS):
+    if not is_text(value["message"]) or not has_any(value, _COHERE_FIELDS):
         return False
     history = value.get("chat_history")
     return history is None or are_messages(history)

@@ -102,8 +102,12 @@ def _its_message(value: dict[str, Json]) -> Json:
     return request(to_message(value["message"]))
 
 
-def _is_langchain_message(value: dict[str, Json]) -> bool:
+def _is_langchain_dump(value: dict[str, Json]) -> bool:
     return is_foreign_message(value)
+
+
+def _is_langchain_typed(value: dict[str, Json]) -> bool:
+    return value.get("lc") is None and is_foreign_message(value)
 
 
 def _is_langchain_prompt(value: dict[str, Json]) -> bool:
@@ -144,9 +148,9 @@ MESSAGE_SHAPES: tuple[Shape, ...] = (
     Shape("conversation", "conversation", _is_conversation("conversation"), _turns("conversation")),
     Shape("question_turns", "turns", _is_question_list, _questions),
     Shape("message_field", "message", _holds_message, _its_message),
-    Shape("langchain_message", "lc", _is_langchain_message, _one_message),
+    Shape("langchain_message", "lc", _is_langchain_dump, _one_message),
     Shape("langchain_prompt", "lc", _is_langchain_prompt, _langchain_prompt),
-    Shape("langchain_typed", "type", _is_langchain_message, _one_message),
+    Shape("langchain_typed", "type", _is_langchain_typed, _one_message),
     Shape("message", "role", _is_one_message, _one_message),
     Shape("message_list", LIST, _is_message_list, _message_list),
     Shape("list_of_messages", LIST, _is_nested_list, _only_list),

@@ -6,7 +6,7 @@ An object with `messages` is read by them whatever else it holds; the other fiel
 
 from collections.abc import Callable
 
-from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.requests.clouds import CLOUD_SHAPES
 from beamjudge.schemas.requests.messages import MESSAGE_SHAPES
@@ -66,9 +66,20 @@ _NESTED_SHAPES = tuple(
 
 REQUESTS = ShapeTable(_FIELDS, MESSAGE_SHAPES, OPENAI_SHAPES, CLOUD_SHAPES, _NESTED_SHAPES)
 
-# Parameters that only a provider's request has beside its `prompt`.
+# What only a provider's request has beside its `prompt` or `message`.
 _COMPLETION_PARAMETERS = frozenset(
-    {"model", "max_tokens", "max_tokens_to_sample", "max_gen_len", "maxTokens", "temperature", "stream", "options"}
+    {
+        "model",
+        "max_tokens",
+        "max_tokens_to_sample",
+        "max_gen_len",
+        "maxTokens",
+        "temperature",
+        "stream",
+        "options",
+        "chat_history",
+        "preamble",
+    }
 )
 
 
@@ -86,7 +97,7 @@ def is_request_envelope(value: Json) -> bool:
         if shape.field == "query":
             return "history" in value
         if shape.field in ("prompt", "message"):
-            return not _COMPLETION_PARAMETERS.isdisjoint(value)
+            return has_any(value, _COMPLETION_PARAMETERS)
         if shape.field == "body":
             return "url" in value
         return shape.field not in ("role", "type", "turns", "conversation")

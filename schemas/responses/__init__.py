@@ -66,7 +66,8 @@ def normalize_response(value: Json) -> ResponseForm | None:
     while not isinstance(value, str):
         if (fault := find_fault(value)) is not None:
             return ResponseForm(value, "", usage, notes, fault)
-        usage = usage or response_usage(value)
+        if usage is None and is_object(value):  # a stream reports it in pieces
+            usage = response_usage(value)
         documents = response_documents(value) if documents is None else documents
         trace = _embedded_trace(value) if trace is None else trace
         filtered = filtered or was_filtered(value)

@@ -6,7 +6,7 @@ docs.cohere.com/reference/chat, docs.ai21.com, docs.aleph-alpha.com, cloud.ibm.c
 """
 
 from beamjudge.schemas.foreign_messages import to_message
-from beamjudge.schemas.json_text import as_list, is_list, is_object
+from beamjudge.schemas.json_text import as_list, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import ASSISTANT_ROLES, common_role
 from beamjudge.schemas.responses.forms import are_typed, assistant, choice, first_object, is_text
@@ -148,7 +148,7 @@ _COMPLETION_MARKS = ("stop_reason", "stop", "type", "model", "finish_reason")
 
 def _is_completion(value: dict[str, Json]) -> bool:
     """Anthropic's older completions."""
-    return is_text(value["completion"]) and any(name in value for name in _COMPLETION_MARKS)
+    return is_text(value["completion"]) and has_any(value, _COMPLETION_MARKS)
 
 
 def _completion_text(value: dict[str, Json]) -> Json:

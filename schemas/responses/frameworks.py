@@ -9,7 +9,7 @@ text-generation-inference (huggingface.co/docs), Replicate (replicate.com/docs/r
 from collections.abc import Callable
 
 from beamjudge.schemas.foreign_messages import is_foreign_message, to_message
-from beamjudge.schemas.json_text import as_list, is_list, is_object
+from beamjudge.schemas.json_text import as_list, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import ASSISTANT_ROLES, SYSTEM_ROLES, USER_ROLES, common_role, is_message, message_role
 from beamjudge.schemas.responses.forms import are_typed, assistant, choice, first_object, is_text
@@ -103,8 +103,12 @@ def _bare_message(value: dict[str, Json]) -> Json:
     return choice(to_message(value))
 
 
-def _is_langchain_message(value: dict[str, Json]) -> bool:
+def _is_langchain_dump(value: dict[str, Json]) -> bool:
     return is_foreign_message(value)
+
+
+def _is_langchain_typed(value: dict[str, Json]) -> bool:
+    return value.get("lc") is None and is_foreign_message(value)
 
 
 def _is_llm_result(value: dict[str, Json]) -> bool:
@@ -130,7 +134,7 @@ _ANSWER_MARKS = ("context", "source_documents", "sources", "chat_history", "ques
 
 def _is_chain_answer(value: dict[str, Json]) -> bool:
     """A retrieval chain's `answer` beside what it was made from."""
-    return is_text(value["answer"]) and any(name in value for name in _ANSWER_MARKS)
+    return is_text(value["answer"]) and has_any(value, _ANSWER_MARKS)
 
 
 def _chain_answer(value: dict[str, Json]) -> Json:
@@ -139,7 +143,7 @@ def _chain_answer(value: dict[str, Json]) -> Json:
 
 def _is_chain_result(value: dict[str, Json]) -> bool:
     """RetrievalQA's `result`."""
-    return is_text(value["result"]) and ("source_documents" in value or "query" in value)
+    return is_text(value["result"]) and has_any(value, ("source_documents", "query"))
 
 
 def _chain_result(value: dict[str, Json]) -> Json:
@@ -164,7 +168,7 @@ _RESPONSE_MARKS = ("done", "source_nodes", "model", "eval_count")
 
 def _is_response_text(value: dict[str, Json]) -> bool:
     """Ollama's generate (`done`), LlamaIndex's Response (`source_nodes`)."""
-    return is_text(value["response"]) and any(name in value for name in _RESPONSE_MARKS)
+    return is_text(value["response"]) and has_any(value, _RESPONSE_MARKS)
 
 
 def _response_text(value: dict[str, Json]) -> Json:
@@ -183,7 +187,7 @@ def _is_replicate(value: dict[str, Json]) -> bool:
     output = value["output"]
     if not is_list(output) or not output or not all(is_text(item) for item in output):
         return False
-    return any(name in value for name in ("version", "status", "urls", "model"))
+    return has_any(value, ("version", "status", "urls", "model"))
 
 
 def _replicate_tokens(value: dict[str, Json]) -> Json:
@@ -204,7 +208,7 @@ def _is_text_field(field: str) -> Callable[[dict[str, Json]], bool]:
     def fits(value: dict[str, Json]) -> bool:
         if not is_text(value[field]) or is_foreign_message(value) or is_stream([value]):
             return False
-        if any(value.get(name) is not None for name in _STRUCTURED_FIELDS):
+        if has_any(value, _STRUCTURED_FIELDS):
             return False
         first = next(name for name in _TEXT_FIELDS if is_text(value.get(name)))
         return first == field and _text_of(value) is not None
@@ -248,8 +252,8 @@ FRAMEWORK_SHAPES: tuple[Shape, ...] = (
     Shape("message_field", "message", _has_message, _its_message),
     Shape("message", "role", _is_bare_message, _bare_message),
     Shape("echo", "role", _is_echo, _no_answer),
-    Shape("langchain_message", "lc", _is_langchain_message, _bare_message),
-    Shape("langchain_typed", "type", _is_langchain_message, _bare_message),
+    Shape("langchain_message", "lc", _is_langchain_dump, _bare_message),
+    Shape("langchain_typed", "type", _is_langchain_typed, _bare_message),
     Shape("llm_result", "generations", _is_llm_result, _llm_result),
     Shape("chain_answer", "answer", _is_chain_answer, _chain_answer),
     Shape("chain_result", "result", _is_chain_result, _chain_result),

@@ -6,7 +6,7 @@ last.
 
 from collections.abc import Callable
 
-from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import is_message
 from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
@@ -137,6 +137,6 @@ def is_response_envelope(value: Json) -> bool:
     shape = RESPONSES.claim(value)
     if shape is not None and shape.name == "messages":
         return is_list(messages := value.get("messages")) and all(is_message(item) for item in messages)
-    if shape is not None and (shape.name in _ENVELOPES or any(mark in value for mark in _MARKS.get(shape.name, ()))):
+    if shape is not None and (shape.name in _ENVELOPES or has_any(value, _MARKS.get(shape.name, ()))):
         return True
     return isinstance(value.get("object"), str) and isinstance(value.get("id"), str)

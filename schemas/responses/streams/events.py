@@ -38,12 +38,11 @@ def unwrap(item: Json) -> Json:
     """The event in an item of a logged stream: `{"event", "data"}`, JSON text, or Bedrock's base64 chunk."""
     if isinstance(item, str):
         decoded = decode_container(item)
-        return decoded.value if decoded else item.strip()
+        return unwrap(decoded.value) if decoded else item.strip()
     if not is_object(item):
         return item
     if "data" in item and item.keys() <= _WRAPPER:
-        data = item["data"]
-        return unwrap(data) if isinstance(data, str) else data
+        return unwrap(item["data"])
     chunk = item.get("chunk", item)
     coded = chunk.get("bytes") if is_object(chunk) else None
     if isinstance(coded, str) and len(item) == 1:

@@ -1,0 +1,76 @@
+import json
+
+import pytest
+
+from beamjudge.schemas.responses import normalize_response
+
+GUARDRAIL = {"usage": {}, "input_guardrail": [{"flagged": True}], "finishReason": "input_guardrail_triggered"}
+
+FAULTS = [
+    ({"error": {"message": "no", "type": "invalid_request_error"}}, "upstream_error"),
+    ({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}, "upstream_error"),
+    ({"error": "model 'm' not found"}, "upstream_error"),
+    ({"object": "error", "message": "no", "code": 400}, "upstream_error"),
+    ({"error_code": "BAD_REQUEST", "message": "no"}, "upstream_error"),
+    ({"object": "response", "status": "failed", "error": {"code": "server_error"}, "output": []}, "upstream_error"),
+    ({"error": {"code": "content_filter", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}, "blocked"),
+    (GUARDRAIL, "blocked"),
+    ({"error_code": "BAD_REQUEST", "message": json.dumps(GUARDRAIL)}, "blocked"),
+    ({"choices": [{"message": {"content": None}, "finish_reason": "content_filter"}]}, "blocked"),
+    ({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}, "blocked"),
+    ({"candidates": [{"finishReason": "SAFETY", "safetyRatings": []}]}, "blocked"),
+    ({"candidates": [{"content": {"parts": []}, "finishReason": "RECITATION"}]}, "blocked"),
+    ({"output": {"message": {"content": []}}, "stopReason": "guardrail_intervened"}, "blocked"),
+    ({"content": [], "role": "assistant", "stop_reason": "refusal"}, "blocked"),
+    (
+        {"object": "response", "output": [{"type": "reasoning"}], "incomplete_details": {"reason": "content_filter"}},
+        "blocked",
+    ),
+    (
+        {
+            "object": "response",
+            "output": [{"type": "message", "id": "flagged", "content": [{"type": "output_text", "text": "b"}]}],
+        },
+        "blocked",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "code"), FAULTS)
+def test_what_is_no_answer_has_a_code(body, code):
+    form = normalize_response(body)
+    assert (form.fault.code, form.text) == (code, "")
+    assert normalize_response(json.dumps(body)).fault == form.fault
+    assert normalize_response(form.canonical).fault == form.fault
+
+
+def test_the_reason_repeats_no_text():
+    assert "secret" not in normalize_response({"error": {"message": "secret"}}).fault.reason
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"choices": [{"message": {"content": "a"}, "finish_reason": "content_filter"}]}, "a"),
+        ({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "SAFETY"}]}, "a"),
+        ({"content": [{"type": "text", "text": "a"}], "stop_reason": "refusal"}, "a"),
+        ({"results": [{"outputText": "a"}], "amazon-bedrock-guardrailAction": "INTERVENED"}, "a"),
+    ],
+)
+def test_what_a_filter_left_is_judged(body, text):
+    form = normalize_response(body)
+    assert (form.fault, form.text, form.notes) == (None, text, ("content_filtered",))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choices": [{"message": {"content": "a"}}], "error": None},
+        {"output": [{"type": "message", "content": "a"}], "error": None, "text": {"format": {}}},
+        {"text": "a", "error": {"message": "b"}},
+        {"error": "none", "score": 1},
+        {"message": "a", "code": 7},
+    ],
+)
+def test_answers_beside_a_field_of_that_name(body):
+    assert normalize_response(body).fault is None

@@ -1,0 +1,102 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beamjudge.schemas.logged_text import read_body
+
+
+def read(text, **options):
+    return read_body(text, lambda value: True, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "notes"),
+    [
+        ('{"a": 1}', {"a": 1}, ("parsed_json_string",)),
+        ("\ufeff \n[1]", [1], ("parsed_json_string",)),
+        (json.dumps('{"a": 1}'), {"a": 1}, ("parsed_json_string",)),
+        (json.dumps(json.dumps('{"a": 1}')), {"a": 1}, ("parsed_json_string",)),
+        ('{"a": NaN}', {"a": None}, ("parsed_json_string", "non_finite_to_null")),
+        ("{'a': (1, None, True, 0.5)}", {"a": [1, None, True, 0.5]}, ("parsed_python_repr",)),
+        ("[{'a': \"it's\"}]", [{"a": "it's"}], ("parsed_python_repr",)),
+        ('{"a": "b", "c": None}', {"a": "b", "c": None}, ("parsed_python_repr",)),
+        ("{'a': '\\ud83d'}", {"a": "\ufffd"}, ("parsed_python_repr", "surrogates_replaced")),
+        ('{"a": 1}\n\n{"b": 2}\n', {"ndjson": [{"a": 1}, {"b": 2}]}, ("parsed_event_stream",)),
+        (
+            ': hello\nid: 1\nevent: x\ndata: {"a": 1}\n\ndata: [DONE]\n\n',
+            {"sse": [{"event": "x", "data": {"a": 1}}, {"event": None, "data": "[DONE]"}]},
+            ("parsed_event_stream",),
+        ),
+        (
+            'data: {"a": 1}\ndata: {"b": 2}',
+            {"sse": [{"event": None, "data": {"a": 1}}, {"event": None, "data": {"b": 2}}]},
+            ("parsed_event_stream",),
+        ),
+    ],
+)
+def test_bodies_in_text(text, value, notes):
+    assert read(text) == (value, notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "hello",
+        '"hello"',
+        '"',
+        "{",
+        "{'a': open('x')}",
+        "{'a': __import__('os')}",
+        "{'a': lambda: 1}",
+        "{1: 2}",
+        "{'a': {1, 2}}",
+        "{'a': b'x'}",
+        "{'a': 1e999}",
+        "{'a': 1j}",
+        "{'a': '\\d'}",
+        "{'a'",
+        "data: x\n\n",
+        "data: {}\nhello\n",
+        "due on Monday",
+        '{"a": 1}\nhello',
+        '{"a": 1',
+    ],
+)
+def test_what_stays_text(text):
+    assert read(text) is None
+
+
+def test_streams_only_where_they_are_asked_for():
+    assert read('{"a": 1}\n{"b": 2}', streams=False) is None
+    assert read('data: {"a": 1}', streams=False) is None
+
+
+def test_what_is_not_accepted():
+    assert read_body('{"a": 1}', lambda value: "b" in value) is None
+
+
+def test_a_long_repr_stays_text():
+    long = repr({"messages": ["x" * 300_000]})
+    assert read(long) is None
+    assert read(repr({"messages": ["x" * 200_000]})).notes == ("parsed_python_repr",)
+
+
+@pytest.mark.parametrize(
+    "deep", ["{'a': " + "(" * 300, "{'a': " + "-" * 100_000 + "1}", "{'a': " + "[" * 150 + "]" * 150 + "}"]
+)
+def test_deep_reprs_do_no_harm(deep):
+    read(deep)
+
+
+@given(st.text())
+def test_any_text(text):
+    read(text)
+
+
+@given(st.text(alphabet="{}[]()\":,'\\ \nadetv:01-"))
+def test_any_text_like_a_body(text):
+    read(text)

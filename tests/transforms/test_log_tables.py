@@ -1,0 +1,405 @@
+import json
+from pathlib import Path
+
+import apache_beam as beam
+import pytest
+from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
+from apache_beam.testing.util import assert_that, equal_to
+from log_tables import ANSWER, ASK, CHAT_REQUEST, CHAT_RESPONSE, SECOND, TABLES, captured, text
+
+from beamjudge.schemas.log_tables import LOG_TABLES, describe_tables, recognise_table
+from beamjudge.schemas.record import Reject, SourceRecord
+from beamjudge.schemas.row import Document, Row, TokenUsage
+from beamjudge.schemas.run_config import RunConfig
+from beamjudge.transforms.normalize import Normalize, normalize_record
+from beamjudge.transforms.row_reader import InputRules
+
+SHARED = Path(__file__).parents[2] / "../shared/data"
+needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the shared data is not here")
+GATEWAY = TABLES["databricks_ai_gateway"][0]
+
+
+def always(row):
+    return True
+
+
+def outcomes(data, can_score=always, **config):
+    rules = InputRules.of(RunConfig(input=["logs"], output="out", **config))
+    return list(normalize_record(SourceRecord("a.jsonl", "0", data), rules, can_score))
+
+
+def row_of(data, **config):
+    (outcome,) = outcomes(data, **config)
+    assert isinstance(outcome, Row), outcome
+    return outcome
+
+
+def reject_of(data, **config):
+    (outcome,) = outcomes(data, **config)
+    assert isinstance(outcome, Reject), outcome
+    return outcome
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_maps_itself(name):
+    data, request_id, seconds, tokens = TABLES[name]
+    assert recognise_table(data).name == name
+    row = row_of(data)
+    assert (row.request_id, row.request_text, row.response_text) == (request_id, ASK, ANSWER)
+    assert row.timestamp == SECOND * 1_000_000
+    assert row.latency_seconds == seconds
+    assert (row.usage.input_tokens, row.usage.output_tokens) == tokens
+    assert set(row.notes) <= {"id_to_string"}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_record_is_of_one_table(name):
+    assert [table.name for table in LOG_TABLES if table.matches(TABLES[name][0])] == [name]
+
+
+def test_every_table_has_a_record_here():
+    assert {table.name for table in LOG_TABLES} == {*TABLES, "mt_bench_questions"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"request": "q", "response": "a", "request_id": "r"},
+        {"request": "q", "response": "a", "status": "shipped"},
+        {"request": {"messages": []}, "messages": []},
+        {"prompt": "q", "completion": "a", "object": "chair"},
+    ],
+)
+def test_records_in_columns_of_their_own(data):
+    assert recognise_table(data) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"status_code": 400, "response": text({"error": {"message": "no"}})}, "upstream_error"),
+        ({"status_code": 500, "response": None}, "upstream_error"),
+        ({"status_code": 429.0, "response": "[]"}, "upstream_error"),
+        ({"status_code": 200, "response": None}, "upstream_error"),
+        ({"status_code": 200, "response": "[]"}, "upstream_error"),
+        ({"status_code": 200, "response": ""}, "upstream_error"),
+        ({"status_code": 200, "response": text({"error": {"message": "no"}})}, "upstream_error"),
+        ({"status_code": 400, "response": text({"error": {"code": "content_filter"}})}, "blocked"),
+        ({"status_code": 400, "response": text({"finishReason": "input_guardrail_triggered"})}, "blocked"),
+        (
+            {
+                "status_code": 200,
+                "response": text(
+                    {"object": "response", "output": [{"type": "message", "id": "flagged", "content": "b"}]}
+                ),
+            },
+            "blocked",
+        ),
+        ({"status_code": 200, "request": None, "logging_error_codes": ["MAX_REQUEST_SIZE_EXCEEDED"]}, "no_request"),
+    ],
+)
+def test_calls_without_an_answer_are_rejects(changes, code):
+    rejected = reject_of({**GATEWAY, **changes})
+    assert (rejected.code, rejected.request_id) == (code, "d1")
+
+
+def test_a_stream_that_was_cut_off_is_judged():
+    deltas = [{"type": "response.output_text.delta", "item_id": "m", "delta": ANSWER}]
+    row = row_of({**GATEWAY, "response": text(deltas)})
+    assert (row.response_text, row.notes) == (ANSWER, ("cut_stream",))
+
+
+def test_a_trace_inside_the_response_gives_the_context():
+    retriever = {"mlflow.spanType": '"RETRIEVER"', "mlflow.spanOutputs": '[{"page_content": "Opens 6:00."}]'}
+    trace = {"info": {"trace_id": "t"}, "data": {"spans": [{"span_id": "s", "attributes": retriever}]}}
+    body = {**CHAT_RESPONSE, "databricks_output": {"trace": trace}}
+    row = row_of({**GATEWAY, "response": text(body)})
+    assert (row.response_text, row.retrieved_context) == (ANSWER, (Document(None, "Opens 6:00."),))
+    assert row.notes == ("context_from_trace",)
+    assert row_of({**GATEWAY, "response": text({**body, "databricks_output": {"trace": {}}})}).notes == (
+        "trace_unreadable",
+    )
+    own = row_of({"request": "q", "response": body, "retrieved_context": []})
+    assert own.retrieved_context == ()
+
+
+def test_documents_in_the_response_give_the_context():
+    body = {"answer": ANSWER, "context": [{"page_content": "Opens 6:00."}]}
+    row = row_of({"request": ASK, "response": body})
+    assert (row.retrieved_context, row.notes) == ((Document(None, "Opens 6:00."),), ("context_from_response",))
+
+
+def test_columns_override_the_tables():
+    row = row_of(
+        {**GATEWAY, "mine": "own q", "status_code": 200}, columns={"request": "mine", "request_id": "requester"}
+    )
+    assert (row.request_text, row.response_text, row.request_id) == ("own q", ANSWER, "r")
+    row = row_of({**GATEWAY, "response": None, "mine": "own a"}, columns={"response": "mine"})
+    assert row.response_text == "own a"
+    assert reject_of({**GATEWAY, "status_code": 500}, columns={"response": "requester"}).code == "upstream_error"
+
+
+def test_a_tables_columns_are_no_extra():
+    assert row_of(TABLES["azure_apim_gateway_log"][0], keep_extra=True).extra == '{"ResponseCode":200,"TotalTime":250}'
+
+
+def test_a_batch_of_a_serving_table():
+    data = TABLES["databricks_model_serving"][0]
+    request = {"dataframe_records": [{"query": "q0"}, {"query": "q1"}]}
+    rows = outcomes({**data, "request": text(request), "response": text({"predictions": ["a0", "a1"]})})
+    assert [(row.request_id, row.request_text, row.response_text) for row in rows] == [
+        ("d2#0", "q0", "a0"),
+        ("d2#1", "q1", "a1"),
+    ]
+
+
+def test_completions_with_several_prompts():
+    request = {"model": "m", "prompt": ["q0", "q1"], "n": 2}
+    choices = [{"index": index, "text": f"a{index}"} for index in (3, 0, 1, 2)]
+    first, second = outcomes(
+        {"request_id": "r", "request": request, "response": {"choices": choices, "usage": {"total_tokens": 9}}}
+    )
+    assert (first.request_id, first.request_text, first.response_text) == ("r#0", "q0", "a0")
+    assert (second.request_id, second.request_text, second.response_text) == ("r#1", "q1", "a2")
+    assert (first.notes, first.usage) == (("several_choices",), TokenUsage())
+    assert reject_of({"request": request, "response": {"choices": choices[:3]}}).code == "batch_mismatch"
+
+
+def test_inputs_by_column():
+    request = {"inputs": {"query": ["q0", "q1"]}}
+    rows = outcomes({"request_id": "r", "request": request, "response": ["a0", "a1"]})
+    assert [row.request_text for row in rows] == ["q0", "q1"]
+
+
+def test_payloads_of_vertex():
+    data = {key: value for key, value in TABLES["vertex_request_response"][0].items() if not key.startswith("full")}
+    payload = {"request_payload": [text({"prompt": ASK})], "response_payload": [text({"content": ANSWER})]}
+    assert row_of({**data, **payload}).response_text == ANSWER
+    payload = {
+        "request_payload": [text({"prompt": "q0"}), text({"prompt": "q1"})],
+        "response_payload": [text({"content": "a0"}), text({"content": "a1"})],
+    }
+    assert [row.response_text for row in outcomes({**data, **payload})] == ["a0", "a1"]
+
+
+def test_bodies_of_sagemaker():
+    data = TABLES["sagemaker_data_capture"][0]
+    plain = {
+        "endpointInput": captured(CHAT_REQUEST, "INPUT", "JSON"),
+        "endpointOutput": captured(CHAT_RESPONSE, "OUTPUT", "JSON"),
+    }
+    row = row_of({**data, "captureData": plain})
+    assert (row.request_text, row.response_text, row.usage.input_tokens) == (ASK, ANSWER, 3)
+    lines = {
+        "endpointInput": {
+            "observedContentType": "application/jsonlines",
+            "data": '{"prompt":"q0"}\n{"prompt":"q1"}',
+            "encoding": "JSON",
+        },
+        "endpointOutput": {
+            "observedContentType": "application/jsonlines",
+            "data": '{"text":"a0"}\n{"text":"a1"}',
+            "encoding": "JSON",
+        },
+    }
+    assert [row.response_text for row in outcomes({**data, "captureData": lines})] == ["a0", "a1"]
+    broken = {
+        "endpointInput": {"data": "?", "encoding": "BASE64"},
+        "endpointOutput": {"data": "AA==", "encoding": "BASE64"},
+    }
+    assert row_of({**data, "captureData": broken}).request_text == "?"
+    assert reject_of({**data, "captureData": {"endpointInput": plain["endpointInput"]}}).code == "upstream_error"
+
+
+def test_a_stream_in_the_log_of_bedrock():
+    data = TABLES["bedrock_invocation_log"][0]
+    events = [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockDelta": {"delta": {"text": ANSWER}, "contentBlockIndex": 0}},
+        {"messageStop": {"stopReason": "end_turn"}},
+    ]
+    row = row_of({**data, "output": {"outputBodyJson": events, "outputTokenCount": 2}})
+    assert (row.response_text, row.notes, row.usage) == (ANSWER, (), TokenUsage(3, 2, 5))
+    assert reject_of({**data, "errorCode": "ThrottlingException", "output": None}).code == "upstream_error"
+
+
+def test_calls_of_a_proxy_that_stores_no_bodies():
+    data = TABLES["litellm_spend_logs"][0]
+    assert reject_of({**data, "messages": {}, "response": {}}).code == "no_request"
+    assert reject_of({**data, "status": "failure", "response": {}}).code == "upstream_error"
+    body = {"body": CHAT_REQUEST}
+    assert row_of({**data, "messages": None, "proxy_server_request": body}).request_text == ASK
+
+
+def test_stored_responses():
+    data = {
+        "object": "response",
+        "id": "resp_1",
+        "created_at": SECOND,
+        "input": ASK,
+        "instructions": "Be brief.",
+        "output": [{"type": "message", "content": [{"type": "output_text", "text": ANSWER}]}],
+    }
+    row = row_of(data)
+    assert (row.request_text, row.response_text, [turn.text for turn in row.history]) == (ASK, ANSWER, ["Be brief."])
+    assert (
+        reject_of({key: value for key, value in data.items() if key not in ("input", "instructions")}).code
+        == "no_request"
+    )
+
+
+def test_failed_lines_of_a_batch_file():
+    data = {"custom_id": "o1", "body": CHAT_REQUEST, "response": None, "error": {"code": "batch_expired"}}
+    assert reject_of(data).code == "upstream_error"
+    response = {"status_code": 429, "body": {"error": {"message": "no"}}}
+    assert reject_of({**data, "response": response, "error": None}).code == "upstream_error"
+
+
+def test_conversations_end_with_the_answer():
+    turns = [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi!"},
+        {"role": "user", "content": ASK},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]},
+        {"role": "tool", "content": "6:00"},
+        {"role": "assistant", "content": ANSWER},
+    ]
+    row = row_of({"messages": turns})
+    assert (row.request_text, row.response_text, len(row.history)) == (ASK, ANSWER, 2)
+    assert row.notes == ("later_turns_not_shown",)
+    assert row_of({"messages": json.dumps(turns[:2])}).response_text == "Hi!"
+    assert reject_of({"messages": turns[:1]}, can_score=lambda row: False).code == "no_response"
+
+
+def test_the_transform_counts_the_records_of_a_table():
+    records = [
+        SourceRecord("a.jsonl", "0", GATEWAY),
+        SourceRecord("a.jsonl", "1", {**GATEWAY, "status_code": 500}),
+        SourceRecord("a.jsonl", "2", {"request": "q", "response": "a"}),
+    ]
+    with _TestPipeline() as pipeline:
+        normalized = pipeline | beam.Create(records) | Normalize(RunConfig(input=["logs"], output="out"), always)
+        sums = normalized.counts | "Sum" >> beam.CombinePerKey(sum)
+        expected = [("rows", 2), ("rejects", 1), ("reject:upstream_error", 1), ("table:databricks_ai_gateway", 2)]
+        assert_that(sums, equal_to(expected))
+
+
+def test_tables_describe_themselves():
+    described = describe_tables({"rows": 3, "table:databricks_ai_gateway": 2}, {"request"})
+    assert described == {
+        "databricks_ai_gateway": {
+            "records": 2,
+            "columns": {
+                "request_id": "databricks_request_id",
+                "timestamp": "request_time or request_date",
+                "response": "response",
+            },
+        }
+    }
+
+
+def shared_lines(name):
+    return [json.loads(line) for line in (SHARED / name).read_text(encoding="utf-8").splitlines()]
+
+
+@needs_shared
+def test_inference_tables():
+    """Answers are read, blocked and failed calls are rejects, streams that were cut off are judged with a note."""
+    outcome_of = {"predict_blocked": "blocked", "stream_blocked": "upstream_error"}
+    count = 0
+    for data in shared_lines("inference_table_shapes/inference_table.jsonl"):
+        case, wanted = data.pop("case"), data.pop("expected")
+        if case in outcome_of:
+            assert reject_of(data).code == outcome_of[case]
+        else:
+            row = row_of(data)
+            assert row.request_id == data["databricks_request_id"]
+            assert row.request_text == wanted["request_text"]
+            assert row.latency_seconds is not None
+            assert row.timestamp is not None
+            assert ("cut_stream" in row.notes) is not wanted["complete"]
+            if wanted["complete"]:
+                assert row.response_text == wanted["response_text"]
+            if case == "predict_ok":
+                trace = json.loads(data["response"])["databricks_output"]["trace"]
+                assert row.retrieved_context == retrieved(trace)
+        count += 1
+    assert count == 40
+
+
+def retrieved(trace):
+    """What the trace's one retriever gave, straight from its span."""
+    (outputs,) = [
+        json.loads(span["attributes"]["mlflow.spanOutputs"])
+        for span in trace["data"]["spans"]
+        if span["attributes"]["mlflow.spanType"] == '"RETRIEVER"'
+    ]
+    return tuple(Document(item["metadata"]["doc_uri"], item["page_content"]) for item in outputs)
+
+
+@needs_shared
+def test_conversations_of_sharegpt():
+    count = 0
+    for data in shared_lines("mtbench/dummy_conversation.jsonl"):
+        row = row_of(data)
+        said = [turn["value"] for turn in data["conversations"]]
+        assert (row.request_id, row.request_text, row.response_text) == (data["id"], said[-2], said[-1])
+        assert [turn.text for turn in row.history] == said[:-2]
+        count += 1
+    assert count == 300
+
+
+@needs_shared
+def test_questions_and_answers_of_mt_bench():
+    for data in shared_lines("mtbench/question.jsonl"):
+        row = row_of(data)
+        assert (row.request_id, row.request_text, row.response) == (str(data["question_id"]), data["turns"][-1], None)
+    for data in shared_lines("mtbench/reference_answer_gpt4.jsonl"):
+        row = row_of({"request": "q", "response": data})
+        assert row.response_text == data["choices"][0]["turns"][-1]
+
+
+@needs_shared
+def test_samples_of_ragas():
+    count = 0
+    for name in ("annotated_data", "sample_annotated_summary"):
+        for data in shared_lines(f"ragas_annotated/{name}.jsonl"):
+            row = row_of(data)
+            given = data["metric_input"]
+            assert (row.request_text, row.response_text) == (given["user_input"], given["response"])
+            count += 1
+    assert count == 40
+
+
+@needs_shared
+def test_calls_with_a_reported_usage():
+    """A table of its own: its columns are named. One call has nothing but a system message, and so no request."""
+    count = 0
+    for data in shared_lines("reference_token_usage/usage.jsonl"):
+        asked = "messages" if data["messages"] else "prompt"
+        columns = {"request": asked, "response": "output"}
+        if {message["role"] for message in data["messages"] or ()} == {"system"}:
+            assert reject_of(data, columns=columns).code == "no_request"
+            continue
+        row = row_of(data, columns=columns)
+        usage = data["usage"]
+        given = usage.get("prompt_tokens", usage.get("input_tokens"))
+        made = usage.get("completion_tokens", usage.get("output_tokens"))
+        assert (row.usage.input_tokens, row.usage.output_tokens) == (given, made)
+        assert row.usage.total_tokens == usage.get("total_tokens", given + made)
+        count += 1
+    assert count == 128
+
+
+@needs_shared
+def test_bodies_of_langsmith_runs():
+    read = 0
+    for line in shared_lines("langsmith_runs/runs.jsonl"):
+        batch = line["document"] if isinstance(line["document"], dict) else {}
+        for run in batch.get("patch", []):
+            if run.get("inputs") and run.get("outputs"):
+                row = row_of({"request": run["inputs"], "response": run["outputs"]})
+                assert row.request_text == run["inputs"]["messages"][-1]["content"]
+                assert row.response_text == run["outputs"]["choices"][0]["message"]["content"]
+                read += 1
+    assert read == 4
