@@ -136,17 +136,17 @@ def test_readers_find_everything_at_every_moment(make, work):
 
 
 @contextmanager
-def a_listing_in_the_middle_of_a_replacement():
-    """A listing is not of one moment: the next one lacks what has been replaced, and what replaces it as well."""
+def a_listing_in_the_middle_of_a_replacement(number=1):
+    """A listing is not of one moment: this one lacks what has been replaced, and what replaces it as well."""
     listed, calls = FileSystems.match, []
 
     def match(patterns):
         calls.append(patterns)
-        return [MatchResult(patterns[0], [])] if len(calls) == 1 else listed(patterns)
+        return [MatchResult(patterns[0], [])] if len(calls) == number else listed(patterns)
 
     with mock.patch.object(FileSystems, "match", staticmethod(match)):
         yield
-    assert len(calls) > 1
+    assert len(calls) > number
 
 
 def test_a_listing_that_has_neither_the_old_nor_the_new_files_is_done_again(make):
@@ -156,11 +156,23 @@ def test_a_listing_that_has_neither_the_old_nor_the_new_files_is_done_again(make
     with a_listing_in_the_middle_of_a_replacement():
         assert store.get(key(3)) == verdict(3)
     store.close()
+    for number in (1, 2):
+        with a_listing_in_the_middle_of_a_replacement(number):
+            assert count(folder) == 16
     with a_listing_in_the_middle_of_a_replacement():
         prune_one(folder)
     assert held(folder, ALL) == verdicts(LEFT)
-    with a_listing_in_the_middle_of_a_replacement():
-        assert sum(share.verdicts for share in survey(str(folder)).shares.values()) == 15
+
+
+def count(folder):
+    return sum(share.verdicts for share in survey(str(folder)).shares.values())
+
+
+def test_a_survey_counts_everything_while_others_compact(make):
+    for at in range(operations_of(count, make())):
+        folder = make()
+        with Operations(at, lambda folder=folder: compact_all(folder)).in_the_way():
+            assert count(folder) == 16, f"with a compaction before operation {at}"
 
 
 def test_a_store_that_was_opened_before_a_compaction_reads_on_after_it(make):
