@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from beamjudge.transforms.judging.client import fail_all
+from beamjudge.transforms.judging.client import close_all, fail_all
 
 
 class Interrupted(KeyboardInterrupt):
@@ -17,7 +17,8 @@ class Interrupted(KeyboardInterrupt):
 def interruptible() -> Iterator[None]:
     """Raise Interrupted when the block ends, however it ends, once SIGINT or SIGTERM has come.
 
-    Judge stages that wait for answers are woken. In a thread other than the main one signals are somebody else's.
+    Judge stages that wait for answers are woken, and the verdicts that were paid for are brought to file. In a thread
+    other than the main one signals are somebody else's.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -39,5 +40,7 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if came.is_set():
+            close_all()
     if came.is_set():
         raise Interrupted

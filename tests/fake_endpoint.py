@@ -9,10 +9,14 @@
 Steps: `Completion` (a chat completion), `Answer` (any status, headers and body), `Reset` (the connection breaks, also
 in mid-body), `Hang` (no answer until the endpoint closes), `Drip` (a byte at a time, without end), `Held` (another
 step, once an event is set).
+
+What a provider would bill is counted in `bill`: every answer with status 200 that begins, but for pages of HTML and
+error objects; tokens only where the answer tells them.
 """
 
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Mapping
@@ -115,24 +119,36 @@ class Request:
         return "\n".join(str(message["content"]) for message in self.body["messages"])
 
 
+@dataclass
+class Bill:
+    """What was billed: the requests, and the tokens that the client could know of."""
+
+    requests: list[Request] = field(default_factory=list)
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
 class FakeEndpoint:
     """The endpoint, as a context manager. What it was asked is in `requests`, in the order of arrival."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.respond: Callable[[Request], Step] = lambda request: Completion()
         self.requests: list[Request] = []
+        self.bill = Bill()
         self.in_flight = 0
         self.max_in_flight = 0
+        self.connections = 0
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._script: list[Step] = []
+        self._scheme = "https" if tls else "http"
         self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.endpoint = self
+        self._server.endpoint, self._server.tls = self, tls
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_port}/v1"
 
     def script(self, *steps: Step) -> None:
         """Answer the next requests with these steps, in order, and `respond` to those after them."""
@@ -157,9 +173,24 @@ class FakeEndpoint:
             step = self._script.pop(0) if self._script else None
         return self.respond(request) if step is None else step
 
+    def connect(self) -> None:
+        with self._lock:
+            self.connections += 1
+
     def leave(self) -> None:
         with self._lock:
             self.in_flight -= 1
+
+    def charge(self, request: Request, step: Step) -> None:
+        is_page = isinstance(step, Answer) and (step.status != 200 or step.raw().startswith((b"<", b'{"error"')))
+        if isinstance(step, Hang) or is_page or step == Reset():
+            return
+        body = step.body() if isinstance(step, Completion) else step.body if isinstance(step, Answer) else None
+        usage = body.get("usage") if isinstance(body, dict) else None
+        with self._lock:
+            self.bill.requests.append(request)
+            self.bill.input_tokens += usage["prompt_tokens"] if usage else 0
+            self.bill.output_tokens += usage["completion_tokens"] if usage else 0
 
 
 class _Server(ThreadingHTTPServer):
@@ -167,6 +198,14 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 256
     endpoint: FakeEndpoint
+    tls: ssl.SSLContext | None = None
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """Handle a connection, on a thread of its own."""
+        self.endpoint.connect()
+        if self.tls:
+            request = self.tls.wrap_socket(request, server_side=True)
+        super().finish_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that go away are part of the tests."""
@@ -184,7 +223,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         endpoint = self.server.endpoint
-        step = endpoint.take(Request(body, headers, self.path))
+        request = Request(body, headers, self.path)
+        step = endpoint.take(request)
         try:
             while isinstance(step, Held):
                 if not _wait(step.until, endpoint.closing):
@@ -192,6 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
                 step = step.then
         finally:
             # Before the answer is sent: the client's next call may arrive before this thread goes on.
+            endpoint.charge(request, step)
             endpoint.leave()
         return self._play(step)
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from beamjudge.schemas.assessment import NO_SPEND, Outcome, Verdict
+from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.transforms.judging import lexical
@@ -316,6 +317,17 @@ def fail_all(message: str) -> None:
         clients = tuple(_USERS)
     for client in clients:
         client.fail(message)
+
+
+def close_all() -> None:
+    """Close every client of this process, whoever still holds it (after an interrupt)."""
+    with _REGISTRY_LOCK:
+        clients = tuple(_USERS)
+    for client in clients:
+        try:
+            client.close()
+        except RunFailed as error:  # the others are to be closed as well
+            _LOGGER.error("%s", error)
 
 
 def _configuration_key(plan: RunPlan) -> str:

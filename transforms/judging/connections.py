@@ -6,6 +6,7 @@ transforms that take most of that package's time per call.
 
 import asyncio
 import os
+import ssl
 import urllib.request
 from dataclasses import dataclass
 from importlib import metadata
@@ -103,7 +104,9 @@ class Connections:
 def _new_session(timeout: float) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         # How many calls are in flight is decided by the limits, not by the pool.
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300),
+        connector=aiohttp.TCPConnector(
+            limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300, ssl=ssl.create_default_context()
+        ),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=_CONNECT_SECONDS),
     )
