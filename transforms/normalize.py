@@ -42,9 +42,15 @@ class Normalize(beam.PTransform[beam.PCollection[SourceRecord], Normalized]):
     @no_annotations  # type: ignore[untyped-decorator]  # Beam warns of a result of several collections
     def expand(self, records: beam.PCollection[SourceRecord]) -> Normalized:
         normalize = beam.ParDo(_NormalizeDoFn(self._rules, self._can_score))
-        outputs = records | "NormalizeRecords" >> normalize.with_output_types(
-            Row, rejects=Reject, counts=tuple[str, int]
-        ).with_outputs(REJECTS, COUNTS, main="rows")
+        # Counts are of the whole log, whatever windows somebody's pipeline has put its records into.
+        outputs = (
+            records
+            | "OneWindow" >> beam.WindowInto(GlobalWindows())
+            | "NormalizeRecords"
+            >> normalize.with_output_types(Row, rejects=Reject, counts=tuple[str, int]).with_outputs(
+                REJECTS, COUNTS, main="rows"
+            )
+        )
         return Normalized(outputs["rows"], outputs[REJECTS], outputs[COUNTS])
 
 
