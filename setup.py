@@ -45,6 +45,7 @@ setup(
     extras_require={
         "gcp": ["apache-beam[gcp]>=2.76"],
         "aws": ["apache-beam[aws]>=2.76"],
+        "delta": ["deltalake>=1.6"],
         "dev": [
             "pytest>=8",
             "sacrebleu>=2.4",

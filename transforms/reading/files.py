@@ -10,9 +10,12 @@ from apache_beam.io.filesystems import FileSystems
 
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.record import InputFile
+from beamjudge.transforms.reading.delta import PREFIX as DELTA
+from beamjudge.transforms.reading.delta import delta_files, split_version
 from beamjudge.transforms.reading.faults import one_line
 
 _GLOB = re.compile(r"[*?\[]")
+_ICEBERG = re.compile(r"(^|/)metadata/[^/]+\.metadata\.json(\.gz)?$")
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -24,8 +27,10 @@ def match_files(patterns: Sequence[str], output: str | None = None) -> tuple[Inp
     Below the part of a pattern that is spelled out, names that begin with `.` or `_` are skipped (hidden files,
     `_SUCCESS`, `_delta_log/`), but for `_key=value` folders. A file that is named in full is never skipped. Files below
     `output`, where results go, are no logs, though a pattern may match them; nor is what lies in another run's folder.
+    `delta:FOLDER[@VERSION]` names the files of a Delta table.
 
-    Raises UsageError for a pattern that matches nothing or cannot be listed.
+    Raises UsageError for a pattern that matches nothing or cannot be listed, and for an Iceberg table, whose files may
+    be of snapshots that are no longer the table's.
     """
     found: dict[str, InputFile] = {}
     results = None if output is None else absolute(output).rstrip("/") + "/"
@@ -66,6 +71,12 @@ def partition_columns(path: str) -> dict[str, str]:
 
 def _match(pattern: str) -> list[InputFile]:
     given = pattern
+    if pattern.startswith(DELTA):
+        folder, version = split_version(pattern)
+        files = delta_files(given, absolute(folder), version)
+        if not files:
+            raise _nothing_found(given, "is a Delta table without rows")
+        return files
     pattern = absolute(pattern)
     try:
         listed = list(_list(pattern))
@@ -74,6 +85,11 @@ def _match(pattern: str) -> list[InputFile]:
             f"--input: {given!r} cannot be listed ({one_line(error)}); expected a path, folder or glob: "
             "check the path, the access rights, and for gs:// or s3:// the extra (beamjudge[gcp], beamjudge[aws])"
         ) from error
+    if any(_ICEBERG.search(file.path[len(_spelled_out(pattern)) :]) for file, _ in listed):
+        raise UsageError(
+            f"--input: {given!r} looks like an Iceberg table, which is not read: its files may be of old snapshots, or "
+            "hold deleted rows; expected an export of the table's rows as Parquet or JSONL"
+        )
     visible = [file for file, name in listed if not _is_hidden(name)]
     if not visible:
         what = f"matches only {len(listed)} hidden file(s)" if listed else "matches no file"
@@ -86,6 +102,12 @@ def _match(pattern: str) -> list[InputFile]:
         if path.endswith("/run.json") and path.removesuffix("run.json") + "inputs.parquet" in paths
     )
     return [file for file in visible if not (results and file.path.startswith(results))]
+
+
+def _spelled_out(pattern: str) -> str:
+    """The part of a pattern before its first glob character."""
+    glob = _GLOB.search(pattern)
+    return pattern if glob is None or _is_folder(pattern) else pattern[: glob.start()]
 
 
 def _nothing_found(given: str, what: str) -> UsageError:
