@@ -86,10 +86,9 @@ def _server_sent_events(text: str) -> DecodedJson | None:
     name: str | None = None
     for line in lines:
         if line.startswith("data:"):
-            data = line[5:].strip()
-            value = values.get(data)
+            value = values.get(line[5:].strip())
             if value is None:
-                pending.append(data)
+                pending.append(line[5:].removeprefix(" "))
             else:
                 events.append({"event": name, "data": value})
         elif line.startswith("event:"):

@@ -112,6 +112,8 @@ def _typed_part(part: dict[str, Json], kind: str) -> Part:
         return Part(PartKind.REFUSAL, refusal) if isinstance(refusal, str) else _other(kind)
     if kind in _REASONING_TYPES:
         return Part(PartKind.REASONING)
+    if kind == "reference":  # Mistral's marks of citations
+        return _NOTHING
     if kind in _RESULT_TYPES or kind.endswith(("_tool_result", "_call_output")):
         return Part(PartKind.RESULT, _result_text(part), part)
     if kind in _CALL_TYPES or (kind.endswith("_call") and kind != "image_generation_call"):

@@ -20,6 +20,7 @@ _INPUT = (
     "total_input_tokens",  # Gemini's interactions
     "input_token_count",  # watsonx
     "promptTokens",  # the AI SDK
+    "num_tokens_prompt_total",  # Aleph Alpha
 )
 _OUTPUT = (
     "completion_tokens",
@@ -33,6 +34,7 @@ _OUTPUT = (
     "generated_token_count",
     "generated_tokens",  # text-generation-inference
     "completionTokens",
+    "num_tokens_generated",
 )
 _TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
 # Where a response has its counts, from the most to the least specific place.
@@ -53,7 +55,9 @@ _PLACES = (
     ("details",),
     ("metrics",),  # Replicate
 )
-_COUNTED_BESIDE = frozenset({"eval_count", "prompt_eval_count", "generation_token_count", "inputTextTokenCount"})
+_COUNTED_BESIDE = frozenset(
+    {"eval_count", "prompt_eval_count", "generation_token_count", "inputTextTokenCount", "num_tokens_generated"}
+)
 
 
 def read_usage(value: Json) -> TokenUsage | None:
@@ -100,7 +104,21 @@ def _usage_of(response: dict[str, Json]) -> TokenUsage | None:
         return read_usage({**response, **counted})
     if not _COUNTED_BESIDE.isdisjoint(response):
         return read_usage(response)
-    return None
+    return _palm_usage(response.get("metadata"))
+
+
+def _palm_usage(metadata: Json) -> TokenUsage | None:
+    """Vertex AI's predictions: `tokenMetadata` with an object of counts for each direction."""
+    counts = metadata.get("tokenMetadata") if is_object(metadata) else None
+    if not is_object(counts):
+        return None
+    given, made = counts.get("inputTokenCount"), counts.get("outputTokenCount")
+    return read_usage(
+        {
+            "input_tokens": given.get("totalTokens") if is_object(given) else None,
+            "output_tokens": made.get("totalTokens") if is_object(made) else None,
+        }
+    )
 
 
 def _count(usage: dict[str, Json], names: tuple[str, ...]) -> int | None:

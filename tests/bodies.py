@@ -565,6 +565,35 @@ RESPONSES = {
         (),
         None,
     ),
+    "mistral conversation": (
+        {
+            "object": "conversation.response",
+            "outputs": [
+                {"type": "tool.execution", "name": "web_search"},
+                {"type": "message.output", "content": [{"type": "text", "text": ANSWER}, {"type": "reference"}]},
+            ],
+            "usage": OPENAI_USAGE,
+        },
+        ("tool_calls_not_shown",),
+        (3, 2),
+    ),
+    "prediction": ({"predictions": {"messages": [turn("assistant", ANSWER)]}}, (), None),
+    "prediction text": ({"predictions": ANSWER}, (), None),
+    "palm tokens": (
+        {
+            "predictions": [{"content": ANSWER}],
+            "metadata": {
+                "tokenMetadata": {"inputTokenCount": {"totalTokens": 3}, "outputTokenCount": {"totalTokens": 2}}
+            },
+        },
+        (),
+        (3, 2),
+    ),
+    "aleph alpha tokens": (
+        {"completions": [{"completion": ANSWER}], "num_tokens_prompt_total": 3, "num_tokens_generated": 2},
+        (),
+        (3, 2),
+    ),
     "dialogue answers": ({"question_id": 1, "choices": [{"index": 0, "turns": ["Hi!", ANSWER]}]}, (), None),
 }
 ANSWERED = {

@@ -208,6 +208,31 @@ STREAMS = {
         ],
         (None, 2),
     ),
+    "replicate": (
+        [
+            {"event": "output", "data": "At"},
+            {"event": "output", "data": " six."},
+            {"event": "done", "data": {}},
+        ],
+        None,
+    ),
+    "watsonx": (
+        [
+            {"results": [{"generated_text": "At", "input_token_count": 3, "generated_token_count": 1}]},
+            {"results": [{"generated_text": " six.", "input_token_count": 0, "stop_reason": "not_finished"}]},
+            {
+                "results": [
+                    {
+                        "generated_text": "",
+                        "input_token_count": 0,
+                        "generated_token_count": 2,
+                        "stop_reason": "eos_token",
+                    }
+                ]
+            },
+        ],
+        (3, 2),
+    ),
     "ai sdk": (
         [
             {"type": "text-start", "id": "0"},

@@ -133,6 +133,19 @@ def _llama_text(value: dict[str, Json]) -> Json:
     return assistant(value["generation"])
 
 
+def _is_conversation(value: dict[str, Json]) -> bool:
+    """Mistral's conversations: entries, of which messages are one kind."""
+    return any(is_object(item) and item.get("type") == "message.output" for item in as_list(value["outputs"]))
+
+
+def _conversation_answer(value: dict[str, Json]) -> Rewritten:
+    entries = [item for item in as_list(value["outputs"]) if is_object(item)]
+    said = [item for item in entries if item.get("type") == "message.output"]
+    notes = ["several_messages"] if len(said) > 1 else []
+    notes += ["tool_calls_not_shown"] if len(said) < len(entries) else []
+    return Noted(assistant(said[-1].get("content")), tuple(notes))
+
+
 def _is_mistral(value: dict[str, Json]) -> bool:
     first = first_object(value["outputs"])
     return first is not None and is_text(first.get("text"))
@@ -194,6 +207,7 @@ CLOUD_SHAPES: tuple[Shape, ...] = (
     Shape("titan", "results", _is_titan, _titan_results),
     Shape("titan_text", "outputText", _is_titan_text, _titan_text),
     Shape("llama", "generation", _is_llama, _llama_text),
+    Shape("mistral_conversation", "outputs", _is_conversation, _conversation_answer),
     Shape("mistral", "outputs", _is_mistral, _mistral_outputs),
     Shape("completion", "completion", _is_completion, _completion_text),
     Shape("completions", "completions", _are_completions, _completions),

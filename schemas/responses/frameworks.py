@@ -190,6 +190,17 @@ def _is_replicate(value: dict[str, Json]) -> bool:
     return has_any(value, ("version", "status", "urls", "model"))
 
 
+def _is_started(value: dict[str, Json]) -> bool:
+    """A prediction of Replicate's that has no output yet."""
+    return (
+        value.get("output") is None and value["status"] in ("starting", "processing") and is_object(value.get("urls"))
+    )
+
+
+def _no_output(_value: dict[str, Json]) -> Json:
+    return None
+
+
 def _replicate_tokens(value: dict[str, Json]) -> Json:
     return assistant("".join(str(token) for token in as_list(value["output"])))
 
@@ -231,11 +242,13 @@ def _text_list(value: dict[str, Json]) -> Json:
 
 
 def _is_one_prediction(value: dict[str, Json]) -> bool:
-    return is_list(made := value["predictions"]) and len(made) == 1
+    made = value["predictions"]
+    return len(made) == 1 if is_list(made) else is_text(made) or is_object(made)
 
 
 def _its_prediction(value: dict[str, Json]) -> Json:
-    return as_list(value["predictions"])[0]
+    made = value["predictions"]
+    return made[0] if is_list(made) else made
 
 
 def _is_list_of_one(value: list[Json]) -> bool:
@@ -260,6 +273,7 @@ FRAMEWORK_SHAPES: tuple[Shape, ...] = (
     Shape("replies", "replies", _has_replies, _first_reply),
     Shape("response_text", "response", _is_response_text, _response_text),
     Shape("generated_text", "generated_text", _is_generated_text, _generated_text),
+    Shape("replicate_started", "status", _is_started, _no_output),
     Shape("replicate", "output", _is_replicate, _replicate_tokens),
     *(Shape(f"{field}_field", field, _is_text_field(field), _its_text) for field in _TEXT_FIELDS),
     Shape("text_list", "text", _is_text_list, _text_list),

@@ -58,7 +58,7 @@ def test_a_record_is_of_one_table(name):
 
 
 def test_every_table_has_a_record_here():
-    assert {table.name for table in LOG_TABLES} == {*TABLES, "mt_bench_questions"}
+    assert {table.name for table in LOG_TABLES} == {*TABLES, "mt_bench_questions", "traces"}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Event streams of Gemini, of Bedrock, and of Cohere.
+"""Event streams of Gemini, of Bedrock, of Cohere and of watsonx.
 
 Sources: ai.google.dev/api/generate-content#method:-models.streamgeneratecontent, ai.google.dev/api/interactions-api,
 docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html and
-.../userguide/model-parameters.html, docs.cohere.com/docs/streaming.
+.../userguide/model-parameters.html, docs.cohere.com/docs/streaming, cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream.
 """
 
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
@@ -172,6 +172,25 @@ def _join_model_chunks(events: list[Event]) -> Joined:
 
 _COUNTS = ("_token_count", "TokenCount")
 
+
+def _is_watsonx(event: Event) -> bool:
+    first = next(iter(as_list(event.get("results"))), None)
+    return is_object(first) and isinstance(first.get("generated_text"), str)
+
+
+def _join_watsonx(events: list[Event]) -> Joined:
+    """The counts grow from event to event; the prompt is counted in the first alone."""
+    pieces: list[str] = []
+    whole: dict[str, Json] = {}
+    for event in events:
+        result = next((item for item in as_list(event.get("results")) if is_object(item)), {})
+        pieces.append(text_of(result.get("generated_text")))
+        given = result.get("input_token_count") or whole.get("input_token_count")
+        whole = {**result, "input_token_count": given}
+    ended = whole.get("stop_reason") not in (None, "not_finished", "NOT_FINISHED")
+    return Joined({"results": [{**whole, "generated_text": "".join(pieces)}]}, ended)
+
+
 _COHERE_1 = frozenset(
     {
         "stream-start",
@@ -247,5 +266,6 @@ CLOUD_STREAMS: tuple[StreamFormat, ...] = (
     StreamFormat("interaction_events", _is_interaction, _join_interaction),
     StreamFormat("converse_events", _is_converse, _join_converse),
     StreamFormat("model_chunks", _is_model_chunk, _join_model_chunks, alone=False),
+    StreamFormat("watsonx_events", _is_watsonx, _join_watsonx, alone=False),
     StreamFormat("cohere_events", _is_cohere, _join_cohere),
 )

@@ -42,12 +42,17 @@ def unwrap(item: Json) -> Json:
     if not is_object(item):
         return item
     if "data" in item and item.keys() <= _WRAPPER:
-        return unwrap(item["data"])
+        return item if is_text_event(item) else unwrap(item["data"])
     chunk = item.get("chunk", item)
     coded = chunk.get("bytes") if is_object(chunk) else None
     if isinstance(coded, str) and len(item) == 1:
         return _decoded_chunk(coded)
     return item
+
+
+def is_text_event(item: dict[str, Json]) -> bool:
+    """An event of Replicate's: its data is a piece of text."""
+    return item.get("event") == "output" and isinstance(item["data"], str)
 
 
 def _decoded_chunk(coded: str) -> Json:

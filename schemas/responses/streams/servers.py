@@ -1,12 +1,12 @@
-"""Event streams of model servers and of web frameworks: Ollama, text-generation-inference, the AI SDK.
+"""Event streams of model servers and of web frameworks: Ollama, text-generation-inference, Replicate, the AI SDK.
 
 Sources: github.com/ollama/ollama/blob/main/docs/api.md, huggingface.co/docs/text-generation-inference,
-ai-sdk.dev/docs/ai-sdk-ui/stream-protocol.
+replicate.com/docs/topics/predictions/streaming, ai-sdk.dev/docs/ai-sdk-ui/stream-protocol.
 """
 
 from beamjudge.schemas.json_text import as_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.responses.streams.events import Event, Joined, StreamFormat, text_of
+from beamjudge.schemas.responses.streams.events import Event, Joined, StreamFormat, is_text_event, text_of
 
 
 def _is_ollama(event: Event) -> bool:
@@ -68,6 +68,16 @@ def _join_ai_sdk(events: list[Event]) -> Joined:
     return Joined({"role": "assistant", "content": parts}, ended)
 
 
+def _is_replicate(event: Event) -> bool:
+    return "data" in event and is_text_event(event)
+
+
+def _join_replicate(events: list[Event]) -> Joined:
+    pieces = [text_of(event.get("data")) for event in events if _is_replicate(event)]
+    # The last event, `done`, has an object for its data.
+    return Joined({"text": "".join(pieces)}, not _is_replicate(events[-1]))
+
+
 def _is_writer(event: Event) -> bool:
     return event.keys() == {"value"} and isinstance(event["value"], str)
 
@@ -80,6 +90,7 @@ def _join_writer(events: list[Event]) -> Joined:
 SERVER_STREAMS: tuple[StreamFormat, ...] = (
     StreamFormat("ollama_lines", _is_ollama, _join_ollama, alone=False),
     StreamFormat("tgi_events", _is_tgi, _join_tgi),
+    StreamFormat("replicate_events", _is_replicate, _join_replicate),
     StreamFormat("writer_events", _is_writer, _join_writer, alone=False),
     StreamFormat("ai_sdk_events", _is_ai_sdk, _join_ai_sdk),
 )
