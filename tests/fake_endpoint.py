@@ -189,8 +189,8 @@ class FakeEndpoint:
         usage = body.get("usage") if isinstance(body, dict) else None
         with self._lock:
             self.bill.requests.append(request)
-            self.bill.input_tokens += usage["prompt_tokens"] if usage else 0
-            self.bill.output_tokens += usage["completion_tokens"] if usage else 0
+            self.bill.input_tokens += usage.get("prompt_tokens", 0) if usage else 0
+            self.bill.output_tokens += usage.get("completion_tokens", 0) if usage else 0
 
 
 class _Server(ThreadingHTTPServer):
@@ -223,6 +223,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         endpoint = self.server.endpoint
+        if endpoint.closing.is_set():  # a connection that outlived its endpoint
+            return self._break()
         request = Request(body, headers, self.path)
         step = endpoint.take(request)
         try:

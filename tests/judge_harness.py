@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any
 
+from fake_endpoint import FakeEndpoint
+
 from beamjudge.schemas.assessment import Verdict
 from beamjudge.schemas.judges import Protocol
 from beamjudge.schemas.run_config import Endpoint, JudgeSettings, RunConfig
@@ -73,3 +75,9 @@ class Asker:
 
     def ask_one(self, asked: Question | None = None) -> Verdict:
         return self.ask(asked or question())[0]
+
+
+def ask_one(asked: FakeEndpoint, /, **config: Any) -> Verdict:
+    """The verdict on one question from a client that asks the endpoint."""
+    with Asker(config_for(asked.base_url, **config)) as asker:
+        return asker.ask_one()

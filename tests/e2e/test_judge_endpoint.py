@@ -9,8 +9,10 @@ import time
 import pytest
 from direct import differences, expected_metrics, read_metrics, read_rows
 from fake_endpoint import Completion, FakeEndpoint, Hang, error
+from judge_harness import AT_ONCE
 
 from beamjudge.pipelines.cli import main
+from beamjudge.transforms.judging import client as client_module
 
 KEY = "sk-do-not-tell"
 
@@ -109,6 +111,44 @@ def test_an_endpoint_that_refuses_from_the_start_fails_the_run_in_one_line(tmp_p
     assert not (tmp_path / "out" / "run.json").exists()
     (attempt,) = (tmp_path / "out" / "attempts").iterdir()
     assert json.loads(attempt.read_text())["status"] == "failed"
+
+
+def test_an_endpoint_that_nobody_serves_fails_the_run_in_one_line(tmp_path, endpoint, capsys, monkeypatch):
+    monkeypatch.setattr(client_module, "RetryPolicy", lambda: AT_ONCE)
+    with FakeEndpoint() as closed:
+        pass
+    assert main(flags(tmp_path, closed)) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        f"beamjudge: the run failed: endpoint default ({closed.base_url}, model small) cannot be reached: "
+    )
+    assert not (tmp_path / "out" / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [(error(401), "unauthorized"), (error(403), "forbidden"), (error(429, "insufficient_quota"), "quota")],
+)
+def test_an_endpoint_that_refuses_in_the_middle_stops_the_run_and_the_next_one_goes_on(
+    tmp_path, endpoint, answer, reason
+):
+    column = "response/llm_judged/safety"
+    endpoint.script(*[Completion()] * 5)
+    endpoint.respond = lambda request: answer
+    run = flags(tmp_path, endpoint, "--judges", "safety", "--max_concurrency", "1")
+    assert main(run) == 4
+    rows = read_rows(tmp_path / "out")
+    assert len(rows) == 12
+    assert [row[f"{column}/rating"] for row in rows].count("yes") == 5
+    assert {row[f"{column}/error_message"] for row in rows} == {None, f"stopped:{reason}"}
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert (record["status"], record["judges"]["safety"]["spent"]["calls"]) == ("stopped", 5)
+    assert len(endpoint.requests) == 6, "the first refusal is the last call"
+    endpoint.respond = lambda request: Completion()
+    assert main(run) == 0
+    judge = json.loads((tmp_path / "out" / "run.json").read_text())["judges"]["safety"]
+    assert (judge["spent"]["calls"], judge["reused"]["calls"], judge["wasted"]["calls"]) == (7, 5, 0)
+    assert len(endpoint.bill.requests) == 12, "each verdict was paid for once"
 
 
 def test_used_up_quota_stops_the_run_with_everything_written(tmp_path, endpoint):

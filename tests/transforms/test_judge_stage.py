@@ -1,13 +1,16 @@
 """The judge stage on FnApiRunner: every row once, in its own window, whatever happens to the calls."""
 
+import itertools
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import apache_beam as beam
 import pytest
+from apache_beam.metrics.metric import MetricsFilter
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
 from apache_beam.testing.util import assert_that
@@ -20,6 +23,7 @@ from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, 
 from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.row import Document, Row, TokenUsage
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.transforms import judge as judge_module
 from beamjudge.transforms.judge import Judge
 from beamjudge.transforms.judging import client as client_module
 
@@ -222,6 +226,23 @@ def test_bundles_that_are_repeated_and_several_workers_give_each_row_once(endpoi
     config = config_for(endpoint.base_url, max_concurrency=4)
     run_stage(config, map(row, range(50)), check, "--direct_runner_bundle_repeat=1")
     run_stage(config, map(row, range(50)), check, "--direct_num_workers=3")
+
+
+def test_waiting_for_a_rate_limit_is_told_to_the_runner(
+    endpoint: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time that passes by 0.7 s a look, with every call held back: each wait is 0.7 s, and whole seconds are told."""
+    looks = itertools.count()
+    monkeypatch.setattr(judge_module, "time", SimpleNamespace(monotonic=lambda: 0.7 * next(looks)))
+    monkeypatch.setattr(client_module.JudgeClient, "is_throttled", True)
+    pipeline = _TestPipeline(runner=RUNNER)
+    config = config_for(endpoint.base_url, max_concurrency=1)
+    _ = pipeline | "Rows" >> beam.Create(list(map(row, range(10)))) | "Judge" >> Judge(plan_for(config))
+    result = pipeline.run()
+    result.wait_until_finish()
+    (counter,) = result.metrics().query(MetricsFilter().with_name("cumulativeThrottlingSeconds"))["counters"]
+    assert counter.key.metric.namespace == "beamjudge"
+    assert counter.committed == int(0.7 * (next(looks) // 2))
 
 
 def test_two_pipelines_side_by_side_ask_their_own_endpoints(endpoint: FakeEndpoint) -> None:

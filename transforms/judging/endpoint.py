@@ -50,7 +50,7 @@ class _Call:
     room: int | None = None  # tokens for the prompt, once the endpoint has said that it is too long ...
     room_is_told: bool = False  # ... and how long it may be
     reply_room: int | None = None  # tokens for the reply, once one was cut off
-    has_more_room: bool = False
+    cut_off: str | None = None  # what was wrong with that reply
     tried: frozenset[Change] = frozenset()
     sent_with: frozenset[Change] = frozenset()
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -95,7 +95,9 @@ class EndpointClient:
                     if self._take_another_form(call, error.failure):
                         continue
                     self._note_given_up(error.failure)
-                    return Verdict.failed(error.failure.message, wasted=call.wasted)
+                    # An endpoint that does not take a longer reply has still answered: that is what went wrong.
+                    message = call.cut_off if call.cut_off and error.failure.changeable else error.failure.message
+                    return Verdict.failed(message, wasted=call.wasted)
                 verdict = self._answered(call, completion)
                 if verdict is not None:
                     return verdict
@@ -163,8 +165,8 @@ class EndpointClient:
         if verdict.outcome is Outcome.ERROR:
             self._learn(call, replace_room=False)
             call.wasted += spend
-            if completion.reply.finish_reason == "length" and not call.has_more_room:
-                call.has_more_room = True
+            if completion.reply.finish_reason == "length" and call.cut_off is None:
+                call.cut_off = verdict.error_message
                 call.reply_room = more_room(call.bodies[-1], spend.output_tokens)
                 if self._body(call) not in call.bodies:
                     return None
@@ -185,7 +187,7 @@ class EndpointClient:
                 "endpoint %s (model %s) takes prompts of about %d tokens: longer contexts are cut from now on",
                 self._name, self._endpoint.model, call.room,
             )  # fmt: skip
-        if replace_room and call.has_more_room and call.reply_room is not None:
+        if replace_room and call.cut_off and call.reply_room is not None:
             self._learned_reply_room = max(call.reply_room, self._learned_reply_room or 0)
 
     def _cut_as_learned(self, binding: JudgeBinding, inputs: JudgeInputs, prompt: Prompt) -> Prompt:

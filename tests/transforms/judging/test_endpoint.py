@@ -1,4 +1,4 @@
-"""One endpoint over a real socket: forms of requests, faults, stopping, spend, secrets."""
+"""One endpoint over a real socket: forms of requests and replies, the model's context, spend, secrets."""
 
 import logging
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_endpoint import NO, YES, Answer, Completion, Drip, FakeEndpoint, Hang, Request, Reset, Step, error
-from judge_harness import Asker, config_for, question
+from fake_endpoint import NO, YES, Answer, Completion, FakeEndpoint, Request, Step, error
+from judge_harness import Asker, ask_one, config_for, question
 
-from beamjudge.schemas.assessment import JudgeSpend, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import Outcome, Spend, Verdict
 from beamjudge.schemas.judges import Protocol
+from beamjudge.transforms.judging.failures import from_status
 from beamjudge.transforms.judging.fitting import estimate_tokens
 from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key
-from beamjudge.transforms.judging.reply import FILTERED, REFUSED
 
 KEY = "sk-very-secret-0123456789"
 PROMPT_WORDS = "plum-coloured heron"
@@ -29,11 +29,6 @@ def endpoint() -> Iterator[FakeEndpoint]:
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-
-def ask_one(endpoint_: FakeEndpoint, **config: Any) -> Verdict:
-    with Asker(config_for(endpoint_.base_url, **config)) as asker:
-        return asker.ask_one()
 
 
 def test_asks_with_json_schema_and_reads_the_verdict(endpoint: FakeEndpoint) -> None:
@@ -144,69 +139,6 @@ def test_learns_nothing_from_a_rejection_that_remains(endpoint: FakeEndpoint) ->
     assert bodies[-1]["response_format"]["type"] == "json_schema"
 
 
-@pytest.mark.parametrize(
-    ("step", "kind"),
-    [
-        (error(400, "invalid_value"), "http_400: the endpoint rejected the request (invalid_value)"),
-        (error(413), "http_413: the endpoint rejected the request (some_error)"),
-        (error(400, "content_filter"), "content_filter: the endpoint refused the request"),
-        (
-            error(400, "context_length_exceeded", param="messages"),
-            "context_too_long: the request does not fit the model's context",
-        ),
-        (
-            Answer(400, {"error": {"message": "the request exceeds the available context size"}}),
-            "context_too_long: the request does not fit the model's context",
-        ),
-        (Answer(200, "<html>Gateway</html>", content_type="text/html"), "invalid_reply: HTML instead of JSON"),
-        (Answer(200, "<html>Gateway</html>"), "invalid_reply: HTML instead of JSON"),
-        (Answer(200, {"error": {"message": "no"}}), "invalid_reply: an error object instead of a completion"),
-    ],
-)
-def test_faults_that_are_not_repeated(endpoint: FakeEndpoint, step: Step, kind: str) -> None:
-    endpoint.script(step)
-    with Asker(config_for(endpoint.base_url)) as asker:
-        assert asker.ask_one(question(1)) == Verdict.failed(kind)
-        assert asker.ask_one(question(2)).rating == "yes", "the others go on"
-    assert len(endpoint.requests) == 2
-
-
-TOKENS_UNKNOWN = Spend(1, cost_usd=None)
-
-
-@pytest.mark.parametrize(
-    ("step", "kind", "wasted"),
-    [
-        (Answer(200, '{"choices": [{"mess'), "invalid_reply: not JSON", TOKENS_UNKNOWN),
-        (Answer(200, "[" * 100_000), "invalid_reply: not JSON", TOKENS_UNKNOWN),
-        (Answer(200, b"\xff\xfe\xfa"), "invalid_reply: not JSON", TOKENS_UNKNOWN),
-        (Answer(200, []), "invalid_reply: not a JSON object", TOKENS_UNKNOWN),
-        (Answer(200, ""), "invalid_reply: not JSON", TOKENS_UNKNOWN),
-        (Answer(200, "x" * 17_000_000), "invalid_reply: longer than 16 MiB", TOKENS_UNKNOWN),
-        (
-            Answer(200, {"choices": [], "usage": {"prompt_tokens": 10}}),
-            "invalid_reply: no choices",
-            Spend(1, 10, 0, 0, None),
-        ),
-        (Answer(200, {"choices": [{"text": "yes"}]}), "invalid_reply: a choice without a message", TOKENS_UNKNOWN),
-        (Completion("perhaps"), "the judge's reply holds no verdict", Spend(1, 100, 0, 20, None)),
-        (Completion(finish_reason="content_filter"), FILTERED, Spend(1, 100, 0, 20, None)),
-        (Completion(None, message={"refusal": "no"}), REFUSED, Spend(1, 100, 0, 20, None)),
-    ],
-)
-def test_replies_that_are_paid_in_vain_are_wasted_and_not_repeated(
-    endpoint: FakeEndpoint, step: Step, kind: str, wasted: Spend
-) -> None:
-    endpoint.script(step)
-    assert ask_one(endpoint) == Verdict.failed(kind, wasted)
-    assert len(endpoint.requests) == 1
-
-
-def test_what_was_paid_before_the_verdict_is_wasted(endpoint: FakeEndpoint) -> None:
-    endpoint.script(Reset(after_bytes=20), error(500), Completion())
-    assert ask_one(endpoint).cost == JudgeSpend(spent=Spend(1, 100, 0, 20, None), wasted=TOKENS_UNKNOWN)
-
-
 def test_json_of_another_content_type_is_read(endpoint: FakeEndpoint) -> None:
     endpoint.script(Answer(200, Completion(YES).body(), content_type="text/plain"))
     assert ask_one(endpoint).rating == "yes"
@@ -217,126 +149,6 @@ def test_content_in_parts_is_read(endpoint: FakeEndpoint) -> None:
         Completion(message={"content": [{"type": "text", "text": YES[:9]}, {"type": "text", "text": YES[9:]}]})
     )
     assert ask_one(endpoint).rating == "yes"
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        error(429),
-        error(429, retry_after="0.01"),
-        error(408),
-        error(409),
-        error(500),
-        error(502),
-        error(503),
-        error(529),
-        Answer(503, "<html>", content_type="text/html"),
-        Answer(200, {"error": {"code": 502, "message": "upstream"}}),
-        Reset(),
-        Reset(after_bytes=20),
-    ],
-)
-def test_faults_that_pass_are_repeated(endpoint: FakeEndpoint, step: Step) -> None:
-    endpoint.script(step, step)
-    assert ask_one(endpoint).rating == "yes"
-    assert len(endpoint.requests) == 3
-    assert endpoint.requests[0].body == endpoint.requests[2].body
-
-
-@pytest.mark.parametrize(
-    ("step", "message"),
-    [
-        (error(429), "http_429: rate limited after 12 attempts"),
-        (error(500), "http_500: server error after 6 attempts"),
-        (error(408), "http_408: the endpoint timed out after 6 attempts"),
-        (Reset(), "connection: connection lost after 6 attempts"),
-        (Reset(after_bytes=20), "connection: connection lost after 6 attempts"),
-    ],
-)
-def test_faults_that_remain(endpoint: FakeEndpoint, step: Step, message: str) -> None:
-    endpoint.respond = lambda request: step
-    assert ask_one(endpoint).error_message == message
-
-
-def test_nobody_listens() -> None:
-    with FakeEndpoint() as closed:
-        base_url = closed.base_url
-    with Asker(config_for(base_url)) as asker:
-        assert asker.ask_one().error_message == "connection: could not connect after 6 attempts"
-
-
-@pytest.mark.parametrize("step", [Hang(), Drip()])
-def test_a_call_that_does_not_end_is_ended(endpoint: FakeEndpoint, step: Step) -> None:
-    endpoint.script(step, step)
-    with Asker(config_for(endpoint.base_url, judge_timeout=0.4)) as asker:
-        verdict = asker.ask_one(question(1))
-    assert verdict.error_message == "timeout: no complete reply in 0.4 s after 2 attempts"
-    endpoint.script(step)
-    with Asker(config_for(endpoint.base_url, judge_timeout=2)) as asker:
-        assert asker.ask_one(question(2)).rating == "yes", "a call that timed out is repeated once"
-    assert len(endpoint.requests) == 4
-
-
-@pytest.mark.parametrize(
-    ("step", "words"),
-    [
-        (error(401), "HTTP 401"),
-        (error(403), "HTTP 403"),
-        (error(404, "model_not_found"), "HTTP 404"),
-        (Answer(404, "Not Found", content_type="text/plain"), "HTTP 404"),
-        (error(400, "model_not_found"), "HTTP 404"),
-    ],
-)
-def test_an_endpoint_that_refuses_from_the_start_is_fatal(endpoint: FakeEndpoint, step: Step, words: str) -> None:
-    endpoint.respond = lambda request: step
-    with Asker(config_for(endpoint.base_url)) as asker:
-        verdict = asker.ask_one()
-        fatal = asker.client.fatal
-        assert asker.ask_one(question(2)).outcome is Outcome.ERROR
-    assert verdict.outcome is Outcome.ERROR
-    assert fatal is not None
-    assert "\n" not in fatal
-    assert words in fatal
-    assert "endpoint default" in fatal
-    assert endpoint.base_url in fatal
-    assert KEY not in fatal
-    assert len(endpoint.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("step", "reason"),
-    [
-        (error(401), "unauthorized"),
-        (error(403), "forbidden"),
-        (error(404), "not_found"),
-        (error(429, "insufficient_quota"), "quota"),
-        (error(402), "quota"),
-    ],
-)
-def test_an_endpoint_that_refuses_after_a_success_is_not_asked_again(
-    endpoint: FakeEndpoint, step: Step, reason: str
-) -> None:
-    endpoint.script(Completion(), step)
-    with Asker(config_for(endpoint.base_url)) as asker:
-        verdicts = [asker.ask_one(question(number)) for number in range(4)]
-        assert asker.client.fatal is None
-    assert verdicts[0].rating == "yes"
-    assert [verdict.error_message for verdict in verdicts[1:]] == [f"stopped:{reason}"] * 3
-    assert len(endpoint.requests) == 2
-
-
-def test_exhausted_quota_is_never_fatal(endpoint: FakeEndpoint) -> None:
-    endpoint.respond = lambda request: error(429, "insufficient_quota")
-    with Asker(config_for(endpoint.base_url)) as asker:
-        assert [asker.ask_one(question(number)).error_message for number in range(2)] == ["stopped:quota"] * 2
-        assert asker.client.fatal is None
-    assert len(endpoint.requests) == 1
-
-
-def test_flagged_input_is_no_refusal_of_the_key(endpoint: FakeEndpoint) -> None:
-    moderated = {"error": {"code": 403, "message": "flagged", "metadata": {"flagged_input": "...", "reasons": ["x"]}}}
-    endpoint.script(Answer(403, moderated))
-    assert ask_one(endpoint).error_message == "content_filter: the endpoint refused the request"
 
 
 def test_neither_key_nor_texts_appear_in_messages_or_logs(
@@ -438,6 +250,124 @@ def test_what_does_not_fit_even_then_is_an_error(endpoint: FakeEndpoint) -> None
         verdict = asker.ask_one(question(judge="groundedness", response="c" * 50_000, context=("a" * 50_000,)))
     assert (verdict.error_message or "").startswith("context_too_long: ")
     assert not endpoint.requests
+
+
+# What an endpoint says of a prompt that is too long, with the tokens of its context and of the prompt.
+TOO_LONG = [
+    (
+        error(
+            400,
+            "context_length_exceeded",
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in 12001 tokens.",
+            "messages",
+        ),
+        (8192, 12001),
+    ),
+    (  # vLLM
+        Answer(
+            400,
+            {
+                "object": "error",
+                "message": "This model's maximum context length is 8192 tokens. However, you requested 12501 tokens "
+                "(12001 in the messages, 500 in the completion). Please reduce the length of the messages.",
+                "type": "BadRequestError",
+                "param": None,
+                "code": 400,
+            },
+        ),
+        (8192, 12001),
+    ),
+    (  # llama.cpp
+        Answer(
+            400,
+            {
+                "error": {
+                    "code": 400,
+                    "message": "the request exceeds the available context size, try increasing it",
+                    "type": "exceed_context_size_error",
+                    "n_prompt_tokens": 12001,
+                    "n_ctx": 8192,
+                }
+            },
+        ),
+        (8192, 12001),
+    ),
+    (  # llama.cpp's older server said so with status 500
+        Answer(500, {"error": {"code": 500, "message": "x", "type": "exceed_context_size_error", "n_ctx": 8192}}),
+        (8192, None),
+    ),
+    (error(400, message="prompt is too long: 12001 tokens > 8192 maximum"), (8192, 12001)),  # Anthropic
+    (  # Gemini
+        Answer(
+            400,
+            [
+                {
+                    "error": {
+                        "message": "The input token count (12001) exceeds the maximum number of tokens allowed (8192)."
+                    }
+                }
+            ],
+        ),
+        (8192, 12001),
+    ),
+    (  # Mistral
+        error(400, message="Prompt contains 12001 tokens, too large for model with 8192 maximum context length"),
+        (8192, 12001),
+    ),
+    (error(400, message="Requested tokens (12001) exceed context window of 8192"), (8192, 12001)),  # llama-cpp-python
+    (  # Text Generation Inference
+        error(422, message="`inputs` must have less than 8192 tokens. Given: 12001"),
+        (8192, 12001),
+    ),
+    (error(400, message="Input is too long for requested model."), (None, None)),  # Bedrock
+    (Answer(413, "the request is too large", content_type="text/plain"), (None, None)),
+]
+
+
+@pytest.mark.parametrize(("answer", "told"), TOO_LONG)
+def test_what_an_endpoint_says_of_its_context(answer: Answer, told: tuple[int | None, int | None]) -> None:
+    failure = from_status(answer.status, {}, answer.raw()).failure
+    assert failure.too_long == told
+    assert failure.message == "context_too_long: the request does not fit the model's context"
+
+
+def test_a_prompt_that_is_too_long_is_cut_as_the_endpoint_says(endpoint: FakeEndpoint) -> None:
+    """An endpoint of 4,096 tokens that counts four characters a token; the client does not know either."""
+
+    def respond(request: Request) -> Step:
+        tokens = len(request.text) // 4
+        if tokens <= 4096 - 1024:
+            return Completion()
+        said = (
+            f"This model's maximum context length is 4096 tokens. However, your messages resulted in {tokens} tokens."
+        )
+        return error(400, "context_length_exceeded", said, "messages")
+
+    endpoint.respond = respond
+    long = "A heron is a bird that stands. " * 800  # 24,800 characters, 6,200 tokens
+    inputs = {"judge": "groundedness", "context": (long, "Short."), "response": "A heron stands. " * 20}
+    with Asker(config_for(endpoint.base_url, judges=["groundedness"])) as asker:
+        verdicts = [asker.ask_one(question(number, **inputs)) for number in range(3)]
+    assert [verdict.rating for verdict in verdicts] == ["yes"] * 3
+    assert [verdict.notes for verdict in verdicts] == [("truncated:retrieved_context",)] * 3
+    assert len(endpoint.requests) == 4, "learned from the first"
+    for request in endpoint.requests[1:]:
+        assert 0.9 * 3072 <= len(request.text) / 4 <= 3072, "not cut by more than it has to be"
+        for whole in ("Short.", inputs["response"], "Question"):
+            assert str(whole) in request.text
+
+
+def test_what_cannot_be_cut_is_an_error_after_one_call(endpoint: FakeEndpoint) -> None:
+    endpoint.respond = lambda request: TOO_LONG[0][0]
+    with Asker(config_for(endpoint.base_url, judges=["groundedness"])) as asker:
+        verdict = asker.ask_one(question(1, "groundedness", response="Fine. " * 5000, context=("Short.",)))
+        assert verdict.error_message == "context_too_long: the request does not fit the model's context"
+        assert len(endpoint.requests) == 1
+        # One that is still too long after the cut is not cut again.
+        asker.ask_one(question(2, "groundedness", context=("word " * 8000,)))
+        assert len(endpoint.requests) == 3
+        endpoint.respond = lambda request: Completion()
+        assert asker.ask_one(question(3, "groundedness", context=("word " * 8000,))).notes == (), "nothing was learned"
 
 
 def test_estimates_of_tokens() -> None:
