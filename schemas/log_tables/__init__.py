@@ -8,6 +8,7 @@ from beamjudge.schemas.log_tables.datasets import DATASET_TABLES
 from beamjudge.schemas.log_tables.gateways import GATEWAY_TABLES
 from beamjudge.schemas.log_tables.table import LogTable, TableRecord
 from beamjudge.schemas.log_tables.traces import TRACE_TABLES
+from beamjudge.schemas.traces.attribute_spans import OWN_COLUMNS
 
 __all__ = ["LOG_TABLES", "LogTable", "TableRecord", "describe_tables", "recognise_table", "table_columns"]
 
@@ -48,6 +49,7 @@ _MARKS = frozenset(
         "attributes",
         "record_attributes",
         "attributes.openinference.span.kind",
+        *OWN_COLUMNS,
         "traceId",
         "trace_id",
     }

@@ -3,10 +3,10 @@
 OTLP JSON (github.com/open-telemetry/opentelemetry-proto, `attributes: [{"key", "value": {"stringValue"}}]`), the
 console and file exporters of the SDKs (`attributes` as an object, `context`), Phoenix's data frames (columns
 `attributes.input.value`, `context.span_id`), attributes nested into objects, and TruLens' event table
-(`record_attributes`, `trace`).
+(`record_attributes`, `trace`), and attributes that are a record's own columns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
@@ -18,6 +18,8 @@ Attributes = dict[str, Json]
 _VALUES = frozenset({"input.value", "output.value", "metadata", "llm.invocation_parameters", "document.metadata"})
 _VALUE_KINDS = ("stringValue", "string_value", "doubleValue", "double_value", "boolValue", "bool_value", "bytesValue")
 _COLUMN = "attributes."
+# Every span has one of these, so that a record with one as a column has its attributes there.
+OWN_COLUMNS = ("openinference.span.kind", "gen_ai.operation.name", "gen_ai.system", "gen_ai.provider.name")
 _MOST_DIGITS = 9
 
 
@@ -42,11 +44,12 @@ class AttributeSpan(NamedTuple):
 
 def read_attribute_span(span: dict[str, Json]) -> AttributeSpan:
     """A logged span in any of the spellings. Never raises."""
-    context = _object(span.get("context")) or _object(span.get("spanContext")) or _object(span.get("trace"))
+    context = _context(span)
     record = _object(span.get("record"))  # TruLens
     parent = _first(span, "parentSpanId", "parent_span_id", "parent_id", "parentId")
     if parent is None:
-        parent = record.get("parent_span_id") or context.get("parent_id")
+        above = _object(span.get("parentSpanContext"))  # JavaScript's SDK
+        parent = record.get("parent_span_id") or context.get("parent_id") or above.get("spanId")
     status = _first(span, "status", "status_code")
     return AttributeSpan(
         trace_id_of(span),
@@ -69,7 +72,7 @@ def read_attribute_span(span: dict[str, Json]) -> AttributeSpan:
 
 def trace_id_of(span: dict[str, Json]) -> str | None:
     """The id of the trace that a span is of."""
-    context = _object(span.get("context")) or _object(span.get("spanContext")) or _object(span.get("trace"))
+    context = _context(span)
     own = _first(span, "traceId", "trace_id", "context.trace_id")
     return text_of(own or _first(context, "traceId", "trace_id"))
 
@@ -82,7 +85,7 @@ def has_attributes(span: dict[str, Json]) -> bool:
         return True
     if isinstance(span.get("attributes"), (dict, list, str)):
         return True
-    return any(name.startswith(_COLUMN) for name in span)
+    return any(name.startswith(_COLUMN) for name in span) or any(name in span for name in OWN_COLUMNS)
 
 
 def read_attributes(span: dict[str, Json]) -> Attributes:
@@ -90,12 +93,25 @@ def read_attributes(span: dict[str, Json]) -> Attributes:
     logged = span.get("attributes", span.get("record_attributes"))
     if isinstance(logged, str) and (container := decode_container(logged)) is not None:
         logged = container.value
+    if logged is None and any(name in span for name in OWN_COLUMNS):
+        logged = span
     attributes = _flat(logged)
     for name, value in span.items():
         if name.startswith(_COLUMN) and value is not None:
             path = name[len(_COLUMN) :]
             attributes.update(_flattened(value, path) if is_object(value) else {path: value})
     return attributes
+
+
+def attribute_names(span: dict[str, Json]) -> Collection[str]:
+    """The names of a span's attributes, without reading their values where they are not nested."""
+    logged = span.get("attributes", span.get("record_attributes"))
+    if is_list(logged):
+        return [key for item in logged if is_object(item) and isinstance(key := item.get("key"), str)]
+    is_flat = is_object(logged) and not any(is_object(value) for value in logged.values())
+    if is_object(logged) and is_flat and not any(name.startswith(_COLUMN) for name in span):
+        return logged.keys()
+    return read_attributes(span).keys()
 
 
 def numbered(attributes: Attributes, name: str) -> list[Attributes] | None:
@@ -160,6 +176,12 @@ def _any_value(value: Json) -> Json:
         if is_object(pairs := value.get(kind)):
             return dict(_flat(pairs.get("values")))
     return None
+
+
+def _context(span: dict[str, Json]) -> dict[str, Json]:
+    """The ids of a span, in an object of their own."""
+    found = (_object(span.get(name)) for name in ("context", "spanContext", "_spanContext", "trace"))
+    return next((context for context in found if context), {})
 
 
 def _is_error(status: Json) -> bool:

@@ -9,11 +9,11 @@ A trace may mix vocabularies: the application's span is one of OpenInference, th
 span is read by its own; the format is that of the first that any span has, in the order above.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces import gen_ai, openinference, trulens
-from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, has_attributes, read_attribute_span
+from beamjudge.schemas.traces.attribute_spans import AttributeSpan, attribute_names, has_attributes, read_attribute_span
 from beamjudge.schemas.traces.containers import Place, objects, place_of
 from beamjudge.schemas.traces.documents import RetrieverSchema, read_documents
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
@@ -72,11 +72,11 @@ def _read_span(span: AttributeSpan) -> Span:
     return gen_ai.read_gen_ai(span)
 
 
-def _vocabulary(attributes: Attributes) -> str | None:
-    if openinference.KIND in attributes:
+def _vocabulary(names: Collection[str]) -> str | None:
+    if openinference.KIND in names:
         return _OPENINFERENCE
     found: str | None = None
-    for name in attributes:
+    for name in names:
         if name.startswith(trulens.PREFIX):
             return _TRULENS
         if name.startswith("mlflow."):
@@ -95,7 +95,7 @@ def _span_list(trace: dict[str, Json]) -> list[dict[str, Json]]:
 
 
 def _format_of(trace: dict[str, Json]) -> str | None:
-    found = {_vocabulary(read_attribute_span(span).attributes) for span in _span_list(trace)}
+    found = {_vocabulary(attribute_names(span)) for span in _span_list(trace)}
     return next((name for name in (_OPENINFERENCE, _TRULENS, _MLFLOW, _GEN_AI) if name in found), None)
 
 

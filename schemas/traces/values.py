@@ -64,6 +64,8 @@ def time_nanoseconds(*values: Json) -> int | None:
     JavaScript's tracers write theirs.
     """
     for value in values:
+        if value is None:
+            continue
         if isinstance(value, list) and len(value) == 2:
             seconds, rest = whole_nanoseconds(value[0]), whole_nanoseconds(value[1])
             if seconds is not None and rest is not None and seconds < 10**10:

@@ -311,6 +311,15 @@ def test_openinference_messages_of_a_model_alone():
     assert texts(read_trace([flat_span("a", attributes=attributes)])) == ("Which tea?", "Green tea.")
 
 
+def test_attributes_that_are_columns_and_spans_of_javascript():
+    attributes = {"openinference.span.kind": "LLM", "input.value": "Which tea?", "output.value": "Green tea."}
+    assert texts(read_trace(attributes)) == ("Which tea?", "Green tea.")
+    root = {"_spanContext": {"traceId": "t", "spanId": "a"}, "startTime": [1, 5], "endTime": [3, 5]}
+    inner = {"spanContext": {"traceId": "t", "spanId": "b"}, "parentSpanContext": {"spanId": "a"}, "attributes": {}}
+    facts = read_trace([inner, {**root, "attributes": attributes}])
+    assert (*texts(facts), facts.latency_seconds) == ("Which tea?", "Green tea.", 2.0)
+
+
 def trulens_span(own, parent, kind, start, **attributes):
     named = {"ai.observability." + key.replace("__", "."): value for key, value in attributes.items()}
     return {
