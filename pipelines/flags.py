@@ -137,6 +137,20 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             target="endpoints.default.api_key",
         ),
         Flag("max_concurrency", "calls in flight per worker process (default 32)", integer, "N"),
+        Flag(
+            "requests_per_minute",
+            "calls that the endpoint takes in any minute, from all worker processes",
+            integer,
+            "N",
+            "endpoints.default.requests_per_minute",
+        ),
+        Flag(
+            "tokens_per_minute",
+            "tokens that the endpoint takes in any minute, from all worker processes",
+            integer,
+            "N",
+            "endpoints.default.tokens_per_minute",
+        ),
         Flag("judge_timeout", "seconds for a call (default 120); a longer one is repeated once", number, "SECONDS"),
         Flag("judge_processes", "number of worker processes that share the endpoint's limits", integer, "N"),
         Flag(
