@@ -11,7 +11,7 @@ from unittest import mock
 from apache_beam.io.filesystems import FileSystems
 
 from beamjudge.schemas.assessment import Spend
-from beamjudge.transforms.judging.store import generation_writer, merge, rows, segment
+from beamjudge.transforms.judging.store import generation_writer, merge, parquet, rows
 from beamjudge.transforms.judging.verdict_store import StoredVerdict, VerdictStore
 
 WAIT_SECONDS = 120.0
@@ -77,7 +77,7 @@ def small_files() -> Iterator[None]:
         mock.patch.multiple(rows, GROUP_ROWS=4, _BATCH_ROWS=2, _BATCHES=2),
         mock.patch.multiple(merge, GROUP_ROWS=4, _SORT_ROWS=10),
         mock.patch.multiple(generation_writer, GROUP_ROWS=4, PART_ROWS=8),
-        mock.patch.object(segment, "GROUP_ROWS", 4),
+        mock.patch.object(parquet, "GROUP_ROWS", 4),
     ):
         yield
 

@@ -1,5 +1,6 @@
 """The table of stored verdicts: one row per content key, in the segments and the compacted files of a verdict store."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,12 +9,12 @@ import pyarrow.compute as pc
 
 from beamjudge.schemas.assessment import Spend
 from beamjudge.schemas.stored_verdict import StoredVerdict
-from beamjudge.schemas.tables import with_version
+from beamjudge.schemas.tables import utf8, with_version
 
 _COUNTS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens")
 _MAX_COUNT = 2**63 - 1
 _REQUIRED = ("key", "judge", "judge_hash", "model", "rating", "notes", *_COUNTS, "run_id", "created", "request_ids")
-_KEY = "^[0-9a-f]{64}$"
+_KEY = "[0-9a-f]{64}"
 _MICROSECONDS = 1_000_000
 
 VERDICTS_SCHEMA = with_version(
@@ -79,7 +80,9 @@ def stored_verdict(cells: Mapping[str, Any]) -> StoredVerdict:
 
 def trusted_rows(table: pa.Table) -> pa.Array:
     """Which rows can be verdicts, as booleans. The table has the schema's columns."""
-    trusted = pc.and_(pc.match_substring_regex(table["key"], _KEY), pc.is_in(table["rating"], pa.array(["yes", "no"])))
+    trusted = pc.and_(
+        pc.match_substring_regex(table["key"], f"^{_KEY}$"), pc.is_in(table["rating"], pa.array(["yes", "no"]))
+    )
     for name in _REQUIRED:
         trusted = pc.and_(trusted, pc.is_valid(table[name]))
     for name in _COUNTS:
@@ -87,14 +90,18 @@ def trusted_rows(table: pa.Table) -> pa.Array:
     return pc.fill_null(trusted, False).combine_chunks()
 
 
-def with_own_columns(table: pa.Table) -> pa.Table | None:
-    """The table with exactly the schema's columns; null when it lacks one or has one of another type.
+def is_key(text: str | None) -> bool:
+    return text is not None and re.fullmatch(_KEY, text) is not None
 
-    Further columns are those of a later minor version, and are left out.
-    """
-    fields = {field.name: field.type for field in table.schema}
-    if any(fields.get(field.name) != field.type for field in VERDICTS_SCHEMA):
-        return None
+
+def has_own_columns(schema: pa.Schema) -> bool:
+    """Whether all columns of verdicts are there, as they should be; a later minor version may have further ones."""
+    fields = {field.name: field.type for field in schema}
+    return all(fields.get(field.name) == field.type for field in VERDICTS_SCHEMA)
+
+
+def own_columns(table: pa.Table) -> pa.Table:
+    """The table with exactly the columns of verdicts."""
     return table.select(VERDICTS_SCHEMA.names).replace_schema_metadata(VERDICTS_SCHEMA.metadata)
 
 
@@ -102,11 +109,9 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:
+        # A model's reply may hold half a surrogate pair.
         return pa.array([_encodable(value) for value in values], kind)
 
 
 def _encodable(value: Any) -> Any:
-    """Text of a model may hold unpaired surrogates, which no file can: they become U+FFFD, as in the rows table."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return [_encodable(item) for item in value] if isinstance(value, tuple) else value
+    return [utf8(item) for item in value] if isinstance(value, tuple) else utf8(value)

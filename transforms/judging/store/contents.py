@@ -7,9 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from beamjudge.schemas.tables.verdicts import with_own_columns
 from beamjudge.transforms.judging.store.files import (
     INDEX,
     PARALLEL_FILES,
@@ -26,7 +24,7 @@ from beamjudge.transforms.judging.store.files import (
 )
 from beamjudge.transforms.judging.store.key_index import generation_of
 from beamjudge.transforms.judging.store.merge import Sorted, Sorter, merge
-from beamjudge.transforms.judging.store.segment import UNREADABLE, decode, without_untrusted
+from beamjudge.transforms.judging.store.parquet import decode, open_verdicts, read_group, trust
 
 _LOGGER = logging.getLogger(__name__)
 # No write takes this long, so what is unfinished for longer has lost its writer.
@@ -123,7 +121,7 @@ class Reading:
                         self._note_damage(name, str(error))
 
     def _segment(self, name: str) -> pa.Table:
-        return without_untrusted(path_of(self.folder, name), decode(name, read(self.folder, name)))
+        return self._trusted(name, decode(name, read(self.folder, name)))
 
     def _generation_tables(self, generation: GenerationFiles) -> Sorted:
         for part in generation.parts:
@@ -142,25 +140,20 @@ class Reading:
             return
         with stream:
             try:
-                file = pq.ParquetFile(stream, page_checksum_verification=True)
-            except UNREADABLE as error:
-                self._note_damage(name, f"it is no Parquet file ({type(error).__name__})")
+                file = open_verdicts(stream)
+            except Damaged as error:
+                self._note_damage(name, str(error))
                 return
             for group in range(file.num_row_groups):
-                table = self._group(name, file, group)
-                if table is not None:
-                    yield table
+                try:
+                    table = read_group(file, group)
+                except Damaged as error:
+                    self._note_damage(name, str(error))
+                else:
+                    yield self._trusted(name, table)
 
-    def _group(self, name: str, file: pq.ParquetFile, group: int) -> pa.Table | None:
-        try:
-            table = with_own_columns(file.read_row_group(group, use_threads=False))
-        except UNREADABLE as error:
-            self._note_damage(name, f"its row group {group} cannot be read ({type(error).__name__})")
-            return None
-        if table is None:
-            self._note_damage(name, "its columns are not those of verdicts")
-            return None
-        return without_untrusted(path_of(self.folder, name), table)
+    def _trusted(self, name: str, table: pa.Table) -> pa.Table:
+        return table.filter(trust(path_of(self.folder, name), table))
 
     def _note_damage(self, name: str, what: str) -> None:
         self.damaged.add(name)

@@ -21,7 +21,7 @@ from beamjudge.transforms.judging.store.files import (
     write,
 )
 from beamjudge.transforms.judging.store.key_index import Generation, Prefixes, prefixes_of
-from beamjudge.transforms.judging.store.segment import GROUP_ROWS, new_writer
+from beamjudge.transforms.judging.store.parquet import GROUP_ROWS, new_writer
 
 PART_ROWS = 64 * GROUP_ROWS
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from beamjudge.schemas.tables.verdicts import VERDICTS_SCHEMA
-from beamjudge.transforms.judging.store.segment import GROUP_ROWS
+from beamjudge.transforms.judging.store.parquet import GROUP_ROWS
 
 # Tables in the order of their keys, which are ascending and unique in the whole sequence.
 Sorted: TypeAlias = Iterator[pa.Table]

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,10 +10,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from beamjudge.schemas.stored_verdict import StoredVerdict
-from beamjudge.schemas.tables.verdicts import stored_verdict, trusted_rows
+from beamjudge.schemas.tables.verdicts import is_key, stored_verdict
 from beamjudge.transforms.judging.store.files import (
     INDEX,
     PARALLEL_FILES,
@@ -22,6 +21,7 @@ from beamjudge.transforms.judging.store.files import (
     Damaged,
     StoreFile,
     Vanished,
+    checked,
     list_store,
     open_seekable,
     path_of,
@@ -37,8 +37,8 @@ from beamjudge.transforms.judging.store.key_index import (
     prefix_of,
     prefixes_of,
 )
+from beamjudge.transforms.judging.store.parquet import decode_keys
 from beamjudge.transforms.judging.store.rows import RowReader
-from beamjudge.transforms.judging.store.segment import UNREADABLE, decode
 
 _LOGGER = logging.getLogger(__name__)
 # A listing is not taken at one moment, and files may go while they are read: then it is done again.
@@ -88,7 +88,7 @@ class StoreReader:
                     continue
                 try:
                     cells = self._rows.read(place)
-                    if cells["key"] == key and cells["rating"] in ("yes", "no"):
+                    if cells["key"] == key:
                         found.append(stored_verdict(cells))
                 except Vanished:
                     vanished.add(place.name)
@@ -162,7 +162,7 @@ class StoreReader:
         try:
             if INDEX.fullmatch(name):
                 return decode_index(name, content)
-            return _trusted_keys(decode(name, content))
+            return _with_rows(decode_keys(pa.BufferReader(checked(name, content))))
         except Damaged as error:
             _warn(self._folder, name, str(error))
         return self._rebuilt(name, files) if INDEX.fullmatch(name) else None
@@ -174,11 +174,13 @@ class StoreReader:
             if PART.fullmatch(name) and generation_of(name) == generation_of(index):
                 try:
                     with open_seekable(self._folder, name) as stream:
-                        keys = pq.read_table(stream, columns=["key"], page_checksum_verification=True)["key"]
-                    prefixes.append(prefixes_of(keys.to_pylist()))
-                    parts.append((name, len(keys)))
-                except UNREADABLE as error:
-                    _warn(self._folder, name, f"it is no Parquet file of verdicts ({type(error).__name__})")
+                        found, _ = _with_rows(decode_keys(stream))
+                except Damaged as error:
+                    _warn(self._folder, name, str(error))
+                else:
+                    # A compaction writes nothing but rows with keys, so these are all rows of the part.
+                    prefixes.append(found)
+                    parts.append((name, len(found)))
         return Generation(parts, np.concatenate(prefixes)) if parts else None
 
     def _distrust(self, name: str, error: Damaged) -> None:
@@ -190,10 +192,10 @@ def _creation(stored: StoredVerdict) -> tuple[float, str]:
     return stored.created, stored.run_id
 
 
-def _trusted_keys(table: pa.Table) -> tuple[Prefixes, npt.NDArray[np.uint64]]:
-    trusted = trusted_rows(table)
-    rows = np.flatnonzero(trusted.to_numpy(zero_copy_only=False)).astype(np.uint64)
-    return prefixes_of(table["key"].filter(trusted).to_pylist()), rows
+def _with_rows(keys: Sequence[str | None]) -> tuple[Prefixes, npt.NDArray[np.uint64]]:
+    """The prefixes of what can be keys, and the rows they stand in. The rest of a row is checked when it is read."""
+    found = [(row, key) for row, key in enumerate(keys) if key is not None and is_key(key)]
+    return prefixes_of([key for _, key in found]), np.array([row for row, _ in found], dtype=np.uint64)
 
 
 def _warn(folder: str, name: str, what: str) -> None:

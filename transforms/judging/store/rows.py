@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from beamjudge.schemas.tables.verdicts import VERDICTS_SCHEMA, with_own_columns
-from beamjudge.transforms.judging.store.files import SEGMENT, Damaged, open_seekable, read
+from beamjudge.schemas.tables.verdicts import VERDICTS_SCHEMA
+from beamjudge.transforms.judging.store.files import SEGMENT, Damaged, open_seekable, path_of, read
 from beamjudge.transforms.judging.store.key_index import Place
-from beamjudge.transforms.judging.store.segment import GROUP_ROWS, UNREADABLE, decode
+from beamjudge.transforms.judging.store.parquet import GROUP_ROWS, decode, open_verdicts, read_group, trust
 
 _LOGGER = logging.getLogger(__name__)
 _BATCH_ROWS = 128
@@ -73,7 +74,7 @@ class RowReader:
     def _load(self, name: str, group: int, number: int) -> pa.RecordBatch | None:
         """Decode the row group, or the whole of a segment, and give one of its batches."""
         if SEGMENT.fullmatch(name):
-            batches = _batches_of(decode(name, read(self._folder, name)))
+            batches = self._batches_of(name, decode(name, read(self._folder, name)))
             groups = [batches[start : start + _BATCHES] for start in range(0, len(batches), _BATCHES)]
             for position, each in enumerate(groups):
                 self._keep(name, position, each)
@@ -85,15 +86,14 @@ class RowReader:
 
     def _read_group(self, name: str, group: int) -> list[pa.RecordBatch]:
         file = self._open_part(name)
-        try:
-            if group >= file.num_row_groups:
-                return []
-            table = with_own_columns(file.read_row_group(group, use_threads=False))
-        except UNREADABLE as error:
-            raise Damaged(f"its row group {group} cannot be read ({type(error).__name__})") from None
-        if table is None:
-            raise Damaged("its columns are not those of verdicts")
-        return _batches_of(table)
+        return self._batches_of(name, read_group(file, group)) if group < file.num_row_groups else []
+
+    def _batches_of(self, name: str, table: pa.Table) -> list[pa.RecordBatch]:
+        """The rows in small batches; one that can be no verdict is left without its key, so that it is nobody's."""
+        keys = pc.if_else(trust(path_of(self._folder, name), table), table["key"].combine_chunks(), None)
+        table = table.set_column(0, VERDICTS_SCHEMA.field("key"), keys)
+        batches: list[pa.RecordBatch] = table.cast(_CELLS).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
+        return batches
 
     def _open_part(self, name: str) -> pq.ParquetFile:
         if name in self._parts:
@@ -101,10 +101,10 @@ class RowReader:
             return self._parts[name][1]
         stream = open_seekable(self._folder, name)
         try:
-            file = pq.ParquetFile(stream, page_checksum_verification=True)
-        except UNREADABLE as error:
+            file = open_verdicts(stream)
+        except Damaged:
             stream.close()
-            raise Damaged(f"it is no Parquet file ({type(error).__name__})") from None
+            raise
         self._parts[name] = stream, file
         if len(self._parts) > _OPEN_PARTS:
             _, (oldest, _) = self._parts.popitem(last=False)
@@ -135,8 +135,3 @@ class RowReader:
             self._decoded.close()
         self._decoded, self._size = None, 0
         self._batches.clear()
-
-
-def _batches_of(table: pa.Table) -> list[pa.RecordBatch]:
-    batches: list[pa.RecordBatch] = table.cast(_CELLS).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
-    return batches

@@ -11,7 +11,7 @@ from store_harness import fill, held, key, names, small_files, store_in, verdict
 from beamjudge.schemas.tables.verdicts import verdicts_table
 from beamjudge.transforms.judging.store.compaction import Selection, compact, prune
 from beamjudge.transforms.judging.store.files import segment_name
-from beamjudge.transforms.judging.store.segment import encode
+from beamjudge.transforms.judging.store.parquet import encode
 from beamjudge.transforms.judging.store.survey import survey
 
 FIRST, SECOND = [1, 2, 3], [4, 5]
