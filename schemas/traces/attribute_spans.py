@@ -21,6 +21,8 @@ _COLUMN = "attributes."
 # Every span has one of these, so that a record with one as a column has its attributes there.
 OWN_COLUMNS = ("openinference.span.kind", "gen_ai.operation.name", "gen_ai.system", "gen_ai.provider.name")
 _MOST_DIGITS = 9
+# Every leaf below an object repeats the object's name; longer ones are none that anything asks for.
+_LONGEST_NAME = 256
 
 
 class SpanEvent(NamedTuple):
@@ -150,7 +152,7 @@ def _flattened(logged: dict[str, Json], prefix: str) -> Attributes:
     waiting: list[tuple[str, Json]] = [(prefix, logged)]
     while waiting:
         path, value = waiting.pop()
-        if is_object(value) and value and path not in _VALUES:
+        if is_object(value) and value and path not in _VALUES and len(path) <= _LONGEST_NAME:
             waiting += [(f"{path}.{name}" if path else name, item) for name, item in reversed(value.items())]
         elif value is not None:  # the columns of a data frame that this span has no value in
             flat[path] = value

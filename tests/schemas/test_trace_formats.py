@@ -573,6 +573,12 @@ def test_mutated_traces_raise_nothing_but_trace_errors(data):
     normalize_response(facts.response)
 
 
+def test_a_long_name_over_many_values_is_not_repeated_for_each():
+    leaves = {f"k{number}": number for number in range(20_000)}
+    span = {"attributes": {"openinference.span.kind": "LLM", "input.value": "q", "x" * 1_000_000: leaves}}
+    assert read_trace(span).request == "q"  # 20 GB of names otherwise
+
+
 def test_recorded_langsmith_batches():
     path = DATA / "langsmith_runs/runs.jsonl"
     if not path.exists():

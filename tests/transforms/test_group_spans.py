@@ -8,11 +8,14 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.testing.util import assert_that, equal_to
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from beamjudge.pipelines.cli import main
 from beamjudge.schemas.log_tables import recognise_table
 from beamjudge.schemas.record import SourceRecord
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.traces.grouping import spans_of_record
 from beamjudge.transforms.group_spans import GroupSpans, group_locally, groups_spans
 from beamjudge.transforms.reading.files import match_files
 
@@ -164,6 +167,25 @@ def test_spans_of_every_format_are_grouped(spans, trace_id):
 )
 def test_rows_and_whole_traces_are_not_grouped(data):
     assert list(group_locally([record(data)])) == [record(data)]
+
+
+_NAMES = (
+    "attributes trace_id span_id id run_type dotted_order type traceId startTime trace record resourceSpans post data"
+)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_NAMES.split()), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(_NAMES.split()), _JSON, max_size=8), max_size=4))
+def test_no_record_raises_or_gets_lost(logged):
+    records = [record(data, position) for position, data in enumerate(logged)]
+    held = [spans_of_record(data) for data in logged]
+    traces = {keyed.trace_id for spans in held for keyed in spans or ()}
+    assert len(list(group_locally(records))) == held.count(None) + len(traces)
 
 
 def _config(**more):
