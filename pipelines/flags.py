@@ -86,7 +86,12 @@ _METRICS = ", ".join(f"{group} ({', '.join(members)})" for group, members in MET
 
 GROUPS: dict[str, tuple[Flag, ...]] = {
     "input and output": (
-        Flag("input", "log files: globs, folders, gs:// or s3:// paths; delta:FOLDER[@VERSION] for a Delta table", is_list=True, metavar="PATTERN"),
+        Flag(
+            "input",
+            "log files: globs, folders, gs:// or s3:// paths; delta:FOLDER[@VERSION] for a Delta table",
+            is_list=True,
+            metavar="PATTERN",
+        ),
         Flag("output", "the folder for the results", metavar="FOLDER"),
         Flag(
             "columns",

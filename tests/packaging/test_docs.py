@@ -96,7 +96,7 @@ def test_the_readme_lists_the_judges_in_their_order_with_their_defaults() -> Non
 
 
 def test_the_flags_in_the_readme_exist() -> None:
-    known = {f"--{flag.name}" for flag in FLAGS} | {"--config", "--help"}
+    known = {f"--{flag.name}" for flag in FLAGS} | {"--config", "--estimate", "--help"}
     assert set(re.findall(r"--[a-z][a-z_]+", README)) <= known
 
 

@@ -13,8 +13,8 @@ from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.schemas.tables.verdicts import verdicts_table
 from beamjudge.transforms.judging.store.files import segment_name, write
-from beamjudge.transforms.judging.store.reader import StoreReader
 from beamjudge.transforms.judging.store.parquet import encode
+from beamjudge.transforms.judging.store.reader import StoreReader
 
 __all__ = ["StoredVerdict", "VerdictStore"]
 

@@ -2,7 +2,8 @@
 
 Sources: ai.google.dev/api/generate-content#method:-models.streamgeneratecontent, ai.google.dev/api/interactions-api,
 docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html and
-.../userguide/model-parameters.html, docs.cohere.com/docs/streaming, cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream.
+.../userguide/model-parameters.html, docs.cohere.com/docs/streaming,
+cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream.
 """
 
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
