@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from beamjudge.transforms.judging.store.files import INDEX, PART, checked
+from beamjudge.transforms.judging.store.files import INDEX, PART, Damaged, checked
 
 _PREFIX_DIGITS = 16
 _ROW_BITS = 32
@@ -133,6 +133,8 @@ def decode_index(name: str, content: bytes) -> Generation:
     """The generation behind an index file. Raises Damaged."""
     header, _, packed = checked(name, content).partition(b"\n")
     parts = [(part["name"], part["rows"]) for part in json.loads(header)["parts"]]
+    if not all(PART.fullmatch(part) for part, _ in parts):
+        raise Damaged("it names files that are no parts")
     return Generation(parts, np.frombuffer(packed, dtype=_STORED))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_harness import key
 
-from beamjudge.transforms.judging.store.files import Damaged, index_name
+from beamjudge.transforms.judging.store.files import Damaged, index_name, part_name
 from beamjudge.transforms.judging.store.key_index import (
     Generation,
     Place,
@@ -69,8 +69,10 @@ def test_many_small_segments_make_few_levels():
 @given(st.lists(PREFIXES.filter(bool), min_size=1, max_size=5))
 def test_a_generations_keys_are_at_their_rank(parts):
     prefixes = sorted(prefix for part in parts for prefix in part)
-    generation = Generation([(f"p{number}", len(part)) for number, part in enumerate(parts)], array(prefixes))
-    places = [Place(f"p{number}", row) for number, part in enumerate(parts) for row in range(len(part))]
+    generation = Generation(
+        [(part_name("f" * 16, number), len(part)) for number, part in enumerate(parts)], array(prefixes)
+    )
+    places = [Place(part_name("f" * 16, number), row) for number, part in enumerate(parts) for row in range(len(part))]
     content = generation.encode()
     for each in (generation, decode_index(index_name("0" * 16, content), content)):
         for wanted in (0, 1, 2, 2**63, 2**64 - 1):
@@ -78,8 +80,14 @@ def test_a_generations_keys_are_at_their_rank(parts):
             assert list(each.find(wanted)) == told
 
 
+def test_an_index_names_parts_and_no_other_files():
+    content = Generation([("../../elsewhere.parquet", 1)], array([1])).encode()
+    with pytest.raises(Damaged):
+        decode_index(index_name("0" * 16, content), content)
+
+
 def test_an_index_that_is_not_as_written_is_damaged():
-    content = Generation([("part-a", 2)], array([1, 2])).encode()
+    content = Generation([(part_name("f" * 16, 0), 2)], array([1, 2])).encode()
     name = index_name("0" * 16, content)
     for position in range(len(content)):
         changed = bytearray(content)
