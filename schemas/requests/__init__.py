@@ -47,9 +47,10 @@ def normalize_request(value: Json) -> RequestForm | None:
         if shape.rewrite is None:
             return _read_messages(value, notes) if is_object(value) else None
         rewritten = shape.rewrite(value)
-        value, notes = (
-            (rewritten.value, (*notes, *rewritten.notes)) if isinstance(rewritten, Noted) else (rewritten, notes)
-        )
+        if isinstance(rewritten, Noted):
+            value, notes = rewritten.value, (*notes, *rewritten.notes)
+        else:
+            value = rewritten
     if isinstance(value, str):
         return RequestForm({"messages": [{"role": "user", "content": value}]}, value, notes=notes)
     if is_absent(value):

@@ -7,7 +7,7 @@ from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import message_text
 from beamjudge.schemas.responses.evidence import response_documents
-from beamjudge.schemas.responses.faults import ResponseFault, find_fault, was_filtered
+from beamjudge.schemas.responses.faults import ResponseFault, find_fault, inspect_response
 from beamjudge.schemas.responses.forms import assistant
 from beamjudge.schemas.responses.table import RESPONSES, is_response_envelope
 from beamjudge.schemas.row import Document, TokenUsage
@@ -64,24 +64,27 @@ def normalize_response(value: Json) -> ResponseForm | None:
     filtered = False
     # Every rewrite unwraps a level or gives the normal form, so that it ends.
     while not isinstance(value, str):
-        if (fault := find_fault(value)) is not None:
+        fault, is_filtered = inspect_response(value)
+        if fault is not None:
             return ResponseForm(value, "", usage, notes, fault)
+        filtered = filtered or is_filtered
         if usage is None and is_object(value):  # a stream reports it in pieces
             usage = response_usage(value)
         documents = response_documents(value) if documents is None else documents
         trace = _embedded_trace(value) if trace is None else trace
-        filtered = filtered or was_filtered(value)
         shape = RESPONSES.claim(value)
         if shape is None or shape.rewrite is None:
             break
         rewritten = shape.rewrite(value)
-        value, notes = (
-            (rewritten.value, (*notes, *rewritten.notes)) if isinstance(rewritten, Noted) else (rewritten, notes)
-        )
-    notes = (*notes, "content_filtered") if filtered else notes
+        if isinstance(rewritten, Noted):
+            value, notes = rewritten.value, (*notes, *rewritten.notes)
+        else:
+            value = rewritten
+    if filtered:
+        notes = (*notes, "content_filtered")
     if isinstance(value, str):
         return ResponseForm(assistant(value), value, usage, notes, None, documents, trace)
-    if is_object(value) and RESPONSES.claim(value) is not None:
+    if shape is not None:
         text, said = _read_choices(value)
         return ResponseForm(value, text, usage, tuple(dict.fromkeys((*notes, *said))), None, documents, trace)
     if is_absent(value):
@@ -89,8 +92,9 @@ def normalize_response(value: Json) -> ResponseForm | None:
     return ResponseForm(value, canonical_json(value), usage, (*notes, "other_response_shape"), None, documents, trace)
 
 
-def _read_choices(response: dict[str, Json]) -> tuple[str, tuple[str, ...]]:
-    choices = as_list(response["choices"])
+def _read_choices(response: Json) -> tuple[str, tuple[str, ...]]:
+    """The text of a normal form, and its notes."""
+    choices = as_list(response.get("choices")) if is_object(response) else []
     found = ("several_choices",) if len(choices) > 1 else ()
     message = choices[0].get("message") if choices and is_object(choices[0]) else None
     if not is_object(message):  # no choice at all: the model answered nothing

@@ -13,12 +13,25 @@ from beamjudge.schemas.row import Document
 
 _TEXT_KEYS = ("page_content", "content", "text", "snippet")
 _URI_KEYS = ("doc_uri", "source", "uri", "url", "filepath", "filename", "id", "id_", "file_id", "title")
+_PLACES = frozenset(
+    {
+        "citations",
+        "retrievalResults",
+        "source_documents",
+        "source_nodes",
+        "context",
+        "output",
+        "choices",
+        "candidates",
+        "documents",
+    }
+)
 _HOLDERS = ("kwargs", "node", "retrievedContext", "web", "document", "data")
 
 
 def response_documents(value: Json) -> tuple[Document, ...] | None:
     """The documents in a response; null where it has no place for any, empty where the place is empty."""
-    if not is_object(value):
+    if not is_object(value) or _PLACES.isdisjoint(value):
         return None
     for items in _lists(value):
         found = [document for item in items if (document := _document(item)) is not None]

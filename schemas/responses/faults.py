@@ -5,6 +5,7 @@ docs.databricks.com/aws/en/ai-gateway (guardrails), ai.google.dev/api/generate-c
 docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-converse-api.html.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
@@ -35,30 +36,46 @@ _GUARDRAIL_SUFFIX = "_guardrail_triggered"
 
 def find_fault(value: Json) -> ResponseFault | None:
     """The fault of a response in a provider's shape; null for an answer, and for what no provider sends."""
+    return inspect_response(value).fault
+
+
+class Inspection(NamedTuple):
+    """`fault` says that a response is no answer, `is_filtered` that a filter cut or masked an answer."""
+
+    fault: ResponseFault | None
+    is_filtered: bool
+
+
+_SOUND = Inspection(None, False)
+
+
+def inspect_response(value: Json) -> Inspection:
+    """What of a response in a provider's shape is wrong."""
     if not is_object(value):
-        return None
+        return _SOUND
     if _is_guardrail(value):
-        return ResponseFault(BLOCKED, "a guardrail of the gateway stopped the call")
-    return _error(value) or _block(value)
+        return Inspection(ResponseFault(BLOCKED, "a guardrail of the gateway stopped the call"), True)
+    is_filtered = _was_filtered(value)
+    fault = _error(value) or _block(value, is_filtered)
+    return Inspection(fault, is_filtered) if fault or is_filtered else _SOUND
 
 
-def was_filtered(value: Json) -> bool:
-    """Whether a filter cut or masked an answer of which something is left."""
-    if not is_object(value):
-        return False
+def _was_filtered(value: dict[str, Json]) -> bool:
     if value.get("amazon-bedrock-guardrailAction") == "INTERVENED":
         return True
     return any(_is_filter_reason(reason) for reason in _stop_reasons(value))
 
 
-def _stop_reasons(value: dict[str, Json]) -> list[Json]:
-    details = value.get("incomplete_details")
-    reasons = [value.get("stopReason"), value.get("stop_reason"), value.get("finish_reason")]
-    reasons.append(details.get("reason") if is_object(details) else None)
+def _stop_reasons(value: dict[str, Json]) -> Iterator[Json]:
+    """The reasons that a response gives for its end, in whatever place it has for one."""
+    for name in ("stopReason", "stop_reason", "finish_reason"):
+        if (reason := value.get(name)) is not None:
+            yield reason
+    if is_object(details := value.get("incomplete_details")):
+        yield details.get("reason")
     for name, field in (("choices", "finish_reason"), ("candidates", "finishReason")):
-        first = next(iter(as_list(value.get(name))), None)
-        reasons.append(first.get(field) if is_object(first) else None)
-    return reasons
+        if is_list(items := value.get(name)) and items and is_object(first := items[0]):
+            yield first.get(field)
 
 
 def _is_filter_reason(reason: Json) -> bool:
@@ -84,14 +101,14 @@ def _error(value: dict[str, Json]) -> ResponseFault | None:
     return None
 
 
-def _block(value: dict[str, Json]) -> ResponseFault | None:
+def _block(value: dict[str, Json], is_filtered: bool) -> ResponseFault | None:
     """A call that a filter stopped before anything was said."""
     feedback = value.get("promptFeedback") or value.get("prompt_feedback")
     if not as_list(value.get("candidates")) and is_object(feedback):
         return ResponseFault(BLOCKED, "the provider blocked the prompt") if "candidates" not in feedback else None
     if _is_flagged(value):
         return ResponseFault(BLOCKED, "the gateway flagged the call and answered in the model's place")
-    if any(_is_filter_reason(reason) for reason in _stop_reasons(value)) and _says_nothing(value):
+    if is_filtered and _says_nothing(value):
         return ResponseFault(BLOCKED, "the provider's filter stopped the answer before anything was said")
     return None
 
