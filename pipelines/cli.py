@@ -1,6 +1,7 @@
 """The command line. Imports lazily, so that help and wrong flags are answered at once."""
 
 import argparse
+import io
 import logging
 import os
 import sys
@@ -34,13 +35,17 @@ USAGE_EXIT, FAILED_EXIT, INTERRUPTED_EXIT = 2, 1, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one line on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding does not have must not cost a run its exit code.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except UsageError as error:
-        print(f"beamjudge: {error}", file=sys.stderr)
+        print(f"beamjudge: {_one_line(error)}", file=sys.stderr)
         return USAGE_EXIT
     except RunFailed as error:
-        print(f"beamjudge: the run failed: {error}", file=sys.stderr)
+        print(f"beamjudge: the run failed: {_one_line(error)}", file=sys.stderr)
         if os.environ.get(TRACEBACK):
             traceback.print_exception(error)
         return FAILED_EXIT
@@ -65,6 +70,11 @@ def _run(argv: list[str]) -> int:
     logging.getLogger().addFilter(_is_no_missing_extra)
     code: int = arguments.run(arguments, rest)
     return code
+
+
+def _one_line(error: Exception) -> str:
+    """The message as one line; what it quotes of a log or a folder must not act on the terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in str(error))
 
 
 def _is_no_missing_extra(record: logging.LogRecord) -> bool:

@@ -13,7 +13,7 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from beamjudge.pipelines import evaluate, output_folder, report
 from beamjudge.pipelines.estimate import estimate
-from beamjudge.pipelines.flags import RUNNERS, flag_names, unknown_flag
+from beamjudge.pipelines.flags import RUNNERS, Parser, flag_names, unknown_flag
 from beamjudge.pipelines.interrupt import interruptible
 from beamjudge.pipelines.options import Launch, read_config
 from beamjudge.schemas.errors import RunFailed, UsageError
@@ -95,13 +95,14 @@ def _run(started: Launch, plan: RunPlan, files: Sequence[InputFile]) -> dict[str
 
 def _check_runner_flags(flags: Sequence[str]) -> None:
     """A flag that neither beamjudge nor Beam knows is an error, though Beam itself would drop it."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser = Parser(add_help=False)
     for options in PipelineOptions.__subclasses__():
         options._add_argparse_args(_Lenient(parser))  # type: ignore[arg-type]
-    try:
-        _, unknown = parser.parse_known_args(list(flags))
-    except SystemExit:
-        raise UsageError(f"the runner's flags cannot be read: {' '.join(flags)}; see the lines above") from None
+    read, unknown = parser.parse_known_args(list(flags))
+    if read.direct_num_workers < 0:
+        raise UsageError(
+            f"--direct_num_workers: got {read.direct_num_workers}; expected 1 or more, or 0 for all processors"
+        )
     if unknown:
         beam_flags = [name for action in parser._actions for name in action.option_strings]
         raise unknown_flag(unknown[0], flag_names(beam_flags))

@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import difflib
+import json
 import os
 import re
 import zoneinfo
@@ -61,7 +62,8 @@ def read_config(arguments: argparse.Namespace, runner_flags: Sequence[str], need
     if not needs_output:
         values.setdefault("output", ".")
     for required in ("input", "output"):
-        if not values.get(required):
+        given = values.get(required)
+        if not given or (isinstance(given, list) and not all(given)):
             raise UsageError(
                 f"--{required} is missing; expected --{required} {'PATTERN' if required == 'input' else 'FOLDER'}"
             )
@@ -80,11 +82,14 @@ def read_config(arguments: argparse.Namespace, runner_flags: Sequence[str], need
 
 
 def _read_file(path: str) -> dict[str, Any]:
+    if Path(path).exists() and not Path(path).is_file():
+        raise UsageError(f"--config: {path!r} is not a file; expected a YAML file")
     try:
         loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        json.dumps(loaded, ensure_ascii=False, default=str).encode("utf-8")
     except OSError as error:
         raise UsageError(f"--config: cannot read {path!r} ({error.strerror}); expected a YAML file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:  # dates that are none, half characters
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise UsageError(

@@ -4,8 +4,10 @@ import json
 import re
 import uuid
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from apache_beam.io.filesystems import FileSystems
 
@@ -19,6 +21,7 @@ from beamjudge.transforms.reading.files import files_below
 _TABLE_FILE = r"(rows|rejects|metrics|state)/(part-\d+-of-\d+\.parquet|beam-temp-[^/]+/.*)"
 _RESULTS = re.compile(rf"(run\.json|metrics\.json|inputs\.parquet)(\.[0-9a-f]+\.tmp)?|{_TABLE_FILE}")
 _KEPT = re.compile(r"attempts/[^/]+|verdicts/.*")
+_STORE = re.compile(r"verdicts/.*")
 _HIDDEN = re.compile(r"(.*/)?\.[^/]*")
 COMPLETE = ("done", "gate_failed")
 # What a person sees first when a folder is refused; the rest is said by number.
@@ -30,30 +33,40 @@ def finished_run(output: str, run_id: str, files: Sequence[InputFile], overwrite
 
     Raises UsageError when the folder holds another run or files that are not beamjudge's, unless `overwrite` is set.
     """
-    existing = _relative_files(output)
-    foreign = [
-        name for name in existing if not (_RESULTS.fullmatch(name) or _KEPT.fullmatch(name) or _HIDDEN.fullmatch(name))
-    ]
-    if foreign and not overwrite:
-        more = f" and {len(foreign) - _SHOWN_FILES} more" if len(foreign) > _SHOWN_FILES else ""
-        shown = ", ".join(foreign[:_SHOWN_FILES]) + more
+    try:
+        existing = _relative_files(output)
+    except ValueError:
         raise UsageError(
-            f"--output: {output!r} holds files that are not beamjudge's ({shown}); "
-            "expected an empty or new folder; choose another, or add --overwrite, which leaves those files alone"
-        )
+            f"--output: got {output!r}; expected a local folder, or gs:// or s3:// with their extras (gcp, aws)"
+        ) from None
     run = read_json(join(output, "run.json")) if "run.json" in existing else None
+    attempts = _attempts(output, existing)
+    is_run = run is not None and {"run_id", "attempt_id", "finished", "exit_code"} <= run.keys()
+    # Names alone make nothing ours: without a trace of a run a metrics.json is somebody else's.
+    ours = (_RESULTS, _KEPT, _HIDDEN) if is_run or attempts else (_STORE, _HIDDEN)
+    foreign = [name for name in existing if not any(pattern.fullmatch(name) for pattern in ours)]
+    in_the_way = [name for name in foreign if _RESULTS.fullmatch(name)]
+    if foreign and (not overwrite or in_the_way):
+        shown = foreign if not overwrite else in_the_way
+        more = f" and {len(shown) - _SHOWN_FILES} more" if len(shown) > _SHOWN_FILES else ""
+        hint = ", or add --overwrite, which leaves those files alone" if not in_the_way else ""
+        raise UsageError(
+            f"--output: {output!r} holds files that are not beamjudge's ({', '.join(shown[:_SHOWN_FILES])}{more}); "
+            f"expected an empty or new folder; choose another{hint}"
+        )
     # An attempt that left no results, such as one with a wrong key, keeps nobody out.
     has_results = any(_RESULTS.fullmatch(name) for name in existing)
-    owners = {run.get("run_id")} if run else _attempted_runs(output, existing) if has_results else set()
+    owners = {run["run_id"]} if run is not None and is_run else _latest_owner(attempts) if has_results else set()
     others = ", ".join(sorted(str(owner) for owner in owners - {run_id}))
     if others and not overwrite:
         raise UsageError(
             f"--output: {output!r} holds another run ({others}; this "
             f"one is {run_id}); choose another folder, or add --overwrite to replace its results"
         )
-    if not run or run.get("run_id") != run_id or run.get("status") not in COMPLETE:
+    if run is None or not is_run or run["run_id"] != run_id or run.get("status") not in COMPLETE:
         return None
-    return run if _unread(recorded_inputs(output)) == [input_record(file, 0) for file in files] else None
+    is_whole = all(any(name.startswith(f"{table}/part-") for name in existing) for table in ("rows", "metrics"))
+    return run if is_whole and _unread(recorded_inputs(output)) == [input_record(file, 0) for file in files] else None
 
 
 def clear(output: str) -> None:
@@ -97,7 +110,10 @@ def recorded_inputs(output: str) -> list[dict[str, Any]]:
     if not FileSystems.exists(path):
         return []
     with FileSystems.open(path) as stream:
-        table = pq.read_table(stream)
+        try:
+            table = pq.read_table(stream)
+        except pa.ArrowInvalid:
+            return []  # damaged: not a record of anything, so that the run is not complete
     column = table.schema.get_field_index("modified")
     rows: list[dict[str, Any]] = table.set_column(column, "modified", table["modified"].cast("int64")).to_pylist()
     return rows
@@ -108,11 +124,15 @@ def _relative_files(output: str) -> list[str]:
     return sorted(each.path.removeprefix(root) for each in files_below(output))
 
 
-def _attempted_runs(output: str, existing: Sequence[str]) -> set[Any]:
-    attempts = [read_json(join(output, name)) for name in existing if name.startswith("attempts/")]
-    # Results without a complete run.json belong to the latest attempt; a folder whose results were cleared, to nobody.
-    known = [attempt for attempt in attempts if attempt and "started" in attempt]
-    return {max(known, key=lambda attempt: attempt["started"]).get("run_id")} if known else set()
+def _attempts(output: str, existing: Sequence[str]) -> list[dict[str, Any]]:
+    """The attempts on record in the folder."""
+    found = [read_json(join(output, name)) for name in existing if re.fullmatch(r"attempts/[^/]+\.json", name)]
+    return [each for each in found if each and isinstance(each.get("started"), str) and "run_id" in each]
+
+
+def _latest_owner(attempts: Sequence[dict[str, Any]]) -> set[Any]:
+    """Results without a complete run.json belong to the latest attempt."""
+    return {max(attempts, key=itemgetter("started"))["run_id"]} if attempts else set()
 
 
 def _unread(inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -138,7 +138,7 @@ class RunConfig(_Model):
     max_judge_calls: Annotated[int, Field(ge=0)] | None = None
     max_cost_usd: Annotated[float, Field(ge=0, strict=False)] | None = None
     gates: Gates = Gates()
-    confidence: Annotated[float, Field(gt=0, lt=1, strict=False)] = 0.95
+    confidence: Annotated[float, Field(gt=0, le=0.999999, strict=False)] = 0.95
     keep_extra: bool = False
     store_text: Literal["full", "none"] = "full"
     store_rationales: Literal["on", "off"] = "on"

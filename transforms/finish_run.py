@@ -14,6 +14,7 @@ from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.tables import utf8
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
 from beamjudge.transforms.attempt import Attempt, end_attempt, now
+from beamjudge.transforms.judging.store.compaction import compact_after_run
 from beamjudge.transforms.output_files import join, write_file, write_json
 from beamjudge.transforms.plan import RunPlan
 from beamjudge.transforms.run_record import run_record
@@ -58,6 +59,7 @@ class FinishRun(beam.DoFn):
         }
         run = run_record(self._plan, self._attempt, now(), all_counts, total.spend, metrics)
         end_attempt(output, self._attempt, run["status"])
+        compact_after_run(self._plan.config.verdict_folder)
         path = join(output, "run.json")
         write_json(path, run)
         yield path

@@ -113,6 +113,11 @@ def test_wrong_usage_writes_nothing(tmp_path, log, capsys):
         (("--output", str(tmp_path / "a[1]")), "expected a folder's name without the glob characters"),
         (("--output", str(tmp_path / "file" / "below")), "--output"),
         (("stray",), "unexpected argument 'stray'"),
+        (("--output", "foo://x/y"), "--output: got 'foo://x/y'; expected a local folder"),
+        (("--direct_num_workers", "abc"), "--direct_num_workers"),
+        (("--direct_num_workers", "-1"), "--direct_num_workers: got -1; expected 1 or more"),
+        (("--direct_running_mode", "foo"), "--direct_running_mode: got 'foo'; expected one of"),
+        (("--confidence", "0.99999999"), "--confidence: got 0.99999999"),
     ):
         assert run(tmp_path, *flags) == 2, flags
         error = capsys.readouterr().err
@@ -223,3 +228,65 @@ def test_the_table_fits_a_narrow_terminal(tmp_path, log, capsys, monkeypatch):
     (safety,) = [line for line in lines if line.startswith("safety ")]
     assert safety.split() == ["safety", "1", "0.2065", "to", "1", "1", "0", "0"]
     assert len(safety) <= 80
+
+
+@pytest.mark.parametrize("name", ["metrics.json", "run.json", "inputs.parquet", "rows/part-0-of-1.parquet"])
+def test_files_that_are_only_named_like_results_are_left_alone(tmp_path, log, capsys, name):
+    mine = tmp_path / "out" / name
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text('{"loss": 0.1}')
+    for flags in ((), ("--overwrite",)):
+        assert run(tmp_path, *flags) == 2
+        assert "not beamjudge's" in capsys.readouterr().err
+    assert mine.read_text() == '{"loss": 0.1}'
+    assert sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file()) == [mine]
+
+
+def test_an_input_is_never_removed_as_a_result(tmp_path, log, capsys):
+    folder = tmp_path / "d" / "rows"
+    folder.mkdir(parents=True)
+    mine = folder / "part-0-of-1.parquet"
+    mine.write_bytes(log.read_bytes())
+    assert main(["evaluate", "--input", str(folder), "--output", str(tmp_path / "d")]) == 2
+    assert mine.exists()
+
+
+@pytest.mark.parametrize("damage", ["inputs", "rows", "exit_code", "attempt"])
+def test_a_damaged_run_is_run_again(tmp_path, log, damage):
+    assert run(tmp_path) == 0
+    out, first = tmp_path / "out", stamp(tmp_path)
+    if damage == "inputs":
+        (out / "inputs.parquet").write_bytes(b"garbage")
+    elif damage == "rows":
+        next((out / "rows").iterdir()).unlink()
+    elif damage == "exit_code":
+        record = json.loads((out / "run.json").read_text())
+        del record["exit_code"]
+        (out / "run.json").write_text(json.dumps(record))
+    else:
+        (out / "attempts" / "odd.json").write_text('{"started": 5}')
+        (out / "run.json").unlink()
+    assert run(tmp_path) == 0
+    assert stamp(tmp_path) != first
+
+
+def test_a_pipe_among_the_logs_is_a_reject_and_not_a_wait(tmp_path, log):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert main(["evaluate", "--input", str(tmp_path / "*.jsonl"), "--output", str(tmp_path / "out"), "--quiet"]) == 3
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["rejects"] == {"unreadable_file": 1}
+
+
+def test_names_that_the_terminal_cannot_show_cost_nothing(tmp_path, log):
+    command = [sys.executable, "-c", "import sys; from beamjudge.pipelines.cli import main; sys.exit(main())"]
+    command += ["evaluate", "--input", str(log), "--output", str(tmp_path / "größe"), "--judges", "none"]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_foreign_name_does_not_act_on_the_terminal(tmp_path, log, capsys):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "\x1b[31mred\nline").write_text("")
+    assert run(tmp_path) == 2
+    error = capsys.readouterr().err
+    assert "\x1b" not in error
+    assert len(error.splitlines()) == 1

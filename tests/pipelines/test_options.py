@@ -191,6 +191,11 @@ def test_wrong_flags_are_one_clear_line(argv, said):
     ("text", "said"),
     [
         ("input: a\noutput: b\njudges: none\ngates: {max_reject: 1}", "did you mean max_reject_rate?"),
+        ("run_date: 2026-13-45", "is not valid YAML"),
+        ("a: !!int x", "is not valid YAML"),
+        ("columns: " + "[" * 3000, "is not valid YAML"),
+        ('global_guidelines: ["\\ud800"]', "is not valid YAML"),
+        ("input: ['']\noutput: b\njudges: none", "--input is missing"),
         ("- a", "holds a list; expected keys and values"),
         ("input: [", "is not valid YAML at line 1"),
         ("input: a\noutput: b\n", "no judge model; add"),
@@ -226,7 +231,7 @@ def test_a_wrong_file_is_one_clear_line_that_names_it(tmp_path, text, said):
     with pytest.raises(UsageError) as error:
         configure("--config", path)
     assert said in str(error.value)
-    assert path in str(error.value) or "endpoints" in str(error.value)
+    assert path in str(error.value) or "endpoints" in str(error.value) or "--input" in str(error.value)
     assert "\n" not in str(error.value)
 
 

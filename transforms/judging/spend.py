@@ -5,6 +5,7 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.run_config import Price
 
 _MILLION = 1_000_000
+_MOST_TOKENS = 1_000_000_000
 
 
 def spend_of(usage: Json, price: Price | None) -> Spend:
@@ -31,4 +32,5 @@ def cost_usd(given: int, cached: int, output: int, price: Price | None) -> float
 
 
 def _count(value: Json) -> int:
-    return max(value, 0) if isinstance(value, int) else 0
+    """A count as reported; one that no call can have used is as good as none, and would overflow the sums."""
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else 0

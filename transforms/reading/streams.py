@@ -1,6 +1,7 @@
 """The bytes of a file in chunks of bounded size, decompressed; every fault is an UnreadableFile."""
 
 import bz2
+import os
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -29,6 +30,9 @@ _Feed: TypeAlias = Callable[[Any, bytes], Generator[bytes, None, "bytes | None"]
 
 def open_file(path: str) -> BinaryIO:
     """The file's own bytes, seekable; Beam must not guess a compression from the name."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        # Opening a pipe would wait for a writer.
+        raise UnreadableFile("unreadable_file", "not a regular file")
     try:
         return FileSystems.open(path, "application/octet-stream", CompressionTypes.UNCOMPRESSED)
     except Exception as error:  # each cloud's client raises its own kinds

@@ -128,6 +128,7 @@ def test_progress_counts_the_bytes_of_files(tmp_path: Path, read_file, fresh_pro
     read_file(path)
     assert fresh_progress() == {
         "bytes_read": path.stat().st_size,
+        "rows_read": 0,
         "rows_done": 0,
         "calls_done": 0,
         "calls_failed": 0,
