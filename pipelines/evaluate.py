@@ -8,7 +8,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from beamjudge.schemas.assessment import EvaluatedRow
-from beamjudge.schemas.metric import Column
+from beamjudge.schemas.metric import OVERALL_SLICE, Column
 from beamjudge.schemas.record import FileStats, InputFile, Reject
 from beamjudge.schemas.tables import utf8
 from beamjudge.schemas.tables.files import REJECTS_SCHEMA, reject_record
@@ -144,5 +144,5 @@ def _bad_file(stats: FileStats) -> Iterator[tuple[str, int]]:
 
 def _run_totals(element: tuple[str, SliceState]) -> Iterator[RunTotals]:
     slice_name, state = element
-    if slice_name == "overall":
-        yield RunTotals(duplicate_request_ids(state), state.spend)
+    if slice_name == OVERALL_SLICE:
+        yield RunTotals(duplicate_request_ids(state), state.spend, state.verdicts)

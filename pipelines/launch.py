@@ -16,7 +16,9 @@ from beamjudge.pipelines.estimate import estimate
 from beamjudge.pipelines.flags import RUNNERS, Parser, flag_names, unknown_flag
 from beamjudge.pipelines.interrupt import interruptible
 from beamjudge.pipelines.options import Launch, read_config
+from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.errors import RunFailed, UsageError
+from beamjudge.schemas.judges import row_guideline_judge
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import LEXICAL, RunConfig
@@ -29,7 +31,6 @@ from beamjudge.transforms.reading.files import match_files
 from beamjudge.transforms.run_record import gates_record, judge_keys, public_config
 
 _DIRECT = RUNNERS[0]
-_NAMED_ON_ROWS = "response/llm_judged/guideline_adherence/"
 # A failure on a worker arrives as text with the worker's traceback around it.
 _RUN_FAILED = re.compile(r"RunFailed: (.+?)(?: \[while running|\s*$)", re.MULTILINE)
 
@@ -128,7 +129,8 @@ class _Lenient:
 def _checked_again(plan: RunPlan, run: dict[str, Any]) -> dict[str, Any]:
     """A complete run with the gates as they are asked for now: those are no part of what makes a run the same."""
     output = plan.config.output
-    checked = {**run, **gates_record(plan, run["counts"], report.overall_metrics(output))}
+    verdicts = {name: VerdictCounts(**judge["verdicts"]) for name, judge in run["judges"].items()}
+    checked = {**run, **gates_record(plan, run["counts"], report.overall_metrics(output), verdicts)}
     checked["config"] = public_config(plan.config)
     if checked != run:
         write_json(join(output, "run.json"), checked)
@@ -148,7 +150,8 @@ def _check_gates_exist(plan: RunPlan) -> None:
     metrics = [name for spec in run_metric_specs(plan) for name, _ in spec.names]
     for name in gates.min_value:
         # A row's own guidelines give metrics whose names are known only from the data.
-        named_on_rows = "guideline_adherence" in judge_keys(plan) and name.startswith(_NAMED_ON_ROWS)
+        checker = row_guideline_judge(name)
+        named_on_rows = checker is not None and checker.name in judge_keys(plan)
         if name not in metrics and not named_on_rows:
             wanted = [metric for metric in metrics if name.split("/")[-1] in metric.split("/")]
             near = wanted or difflib.get_close_matches(name, metrics, n=1, cutoff=0.5)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from beamjudge.pipelines import output_folder, report
 from beamjudge.schemas.errors import UsageError
-from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
@@ -154,9 +154,9 @@ def _write(
     write_file(join(output, "metrics", _PART), _parquet(map(asdict, metrics), METRICS_SCHEMA))
     write_file(join(output, "inputs.parquet"), _parquet(inputs, INPUTS_SCHEMA))
     write_json(join(output, "metrics.json"), metrics_summary(run_id, metrics))
-    overall = states.get("overall", SliceState())
+    overall = states.get(OVERALL_SLICE, SliceState())
     counts = {**_summed_counts(runs), "duplicate_request_ids": duplicate_request_ids(overall)}
-    record = run_record(plan, attempt, now(), counts, overall.spend, metrics)
+    record = run_record(plan, attempt, now(), counts, overall.spend, overall.verdicts, metrics)
     record["merged_from"] = [{"folder": run.folder, "run_id": run.record["run_id"]} for run in runs]
     end_attempt(output, attempt, record["status"])
     write_json(join(output, "run.json"), record)

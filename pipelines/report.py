@@ -15,7 +15,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.judges import BUILT_IN_JUDGES
+from beamjudge.schemas.metric import OVERALL_ASSESSMENT, OVERALL_SLICE, MetricRow
 from beamjudge.transforms.output_files import join
 from beamjudge.transforms.progress import PROGRESS
 from beamjudge.transforms.reading.files import files_below
@@ -29,7 +30,7 @@ _PARTS = {
     "run.json": "what ran",
 }
 # Metrics that the tables hold under two names are printed once.
-_SECOND_NAMES = ("safety/rating/average", "chunk_relevance_precision/average")
+_SECOND_NAMES = frozenset(name for spec in BUILT_IN_JUDGES for name in spec.second_names)
 
 
 @contextlib.contextmanager
@@ -134,7 +135,7 @@ def print_report(output: str, run: dict[str, Any]) -> None:
 
 def _print_report(output: str, run: dict[str, Any]) -> None:
     console, counts = _console(), run["counts"]
-    metrics = [metric for metric in overall_metrics(output) if not metric.metric.endswith(_SECOND_NAMES)]
+    metrics = [metric for metric in overall_metrics(output) if metric.metric not in _SECOND_NAMES]
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("metric", overflow="fold")
     for name in ("value", "interval", "scored", "n/a", "errors"):
@@ -180,12 +181,12 @@ def overall_metrics(output: str) -> list[MetricRow]:
     found: list[MetricRow] = []
     for path in paths:
         with FileSystems.open(path) as stream:
-            found.extend(MetricRow(**row) for row in pq.read_table(stream).to_pylist() if row["slice"] == "overall")
+            found.extend(MetricRow(**row) for row in pq.read_table(stream).to_pylist() if row["slice"] == OVERALL_SLICE)
     return sorted(found, key=_rank)
 
 
 def _rank(metric: MetricRow) -> tuple[int, str]:
-    kinds = ("overall_assessment", "llm_judged", "ground_truth", "agent", "text")
+    kinds = (OVERALL_ASSESSMENT.rpartition("/")[2], "llm_judged", "ground_truth", "agent", "text")
     name = metric.metric
     return next((rank for rank, kind in enumerate(kinds) if kind in name.split("/")[:2]), len(kinds)), name
 

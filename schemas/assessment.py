@@ -1,13 +1,16 @@
 """What judges and metrics say of a row. Every failure is a value here, so that no row is lost to a judge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from beamjudge.schemas.row import Row
 
 Rating: TypeAlias = Literal["yes", "no"]
+
+# How the error message begins of a verdict that was not asked for any more; the reason follows.
+_STOPPED = "stopped:"
 
 
 class Outcome(str, Enum):
@@ -64,7 +67,8 @@ class Verdict:
     """One answer of a judge. `rating` is set exactly when scored, `error_message` exactly on an error.
 
     `spend`, `reused` and `wasted` are what it cost, as in JudgeSpend. `notes` are note codes for the row (for example
-    `truncated:retrieved_context`).
+    `truncated:retrieved_context`). `stopped` is set when it, or a part of it, was not asked for any more, because the
+    run's quota or budget was used up or its endpoint refuses.
     """
 
     outcome: Outcome
@@ -76,6 +80,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     reused: Spend = NO_SPEND
     wasted: Spend = NO_SPEND
+    stopped: bool = False
 
     @classmethod
     def scored(
@@ -85,7 +90,10 @@ class Verdict:
 
     @classmethod
     def failed(cls, error_message: str, wasted: Spend = NO_SPEND) -> "Verdict":
-        return cls(Outcome.ERROR, error_message=error_message, wasted=wasted)
+        """`error_message` never holds text of the row. One made by `stopped_message` marks the verdict as stopped."""
+        return cls(
+            Outcome.ERROR, error_message=error_message, wasted=wasted, stopped=error_message.startswith(_STOPPED)
+        )
 
     @property
     def cost(self) -> JudgeSpend:
@@ -98,6 +106,26 @@ class Verdict:
 
 
 NOT_SAMPLED = Verdict(Outcome.NOT_SAMPLED)
+
+
+class VerdictCounts(NamedTuple):
+    """How many verdicts are ratings, and how many failed; those that are not applicable are neither."""
+
+    rated: int = 0
+    failed: int = 0
+
+    def plus(self, other: "VerdictCounts") -> "VerdictCounts":
+        return VerdictCounts(self.rated + other.rated, self.failed + other.failed)
+
+
+def count_verdicts(verdicts: Sequence[Verdict]) -> VerdictCounts:
+    outcomes = [verdict.outcome for verdict in verdicts]
+    return VerdictCounts(outcomes.count(Outcome.SCORED), outcomes.count(Outcome.ERROR))
+
+
+def stopped_message(reason: str) -> str:
+    """The error message of what is not asked for any more: `stopped:<reason>`."""
+    return f"{_STOPPED}{reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +146,15 @@ class Assessment:
         """Relevant / rated chunks; null if none was rated."""
         rated = [chunk.rating for chunk in self.chunks or () if chunk.rating is not None]
         return rated.count("yes") / len(rated) if rated else None
+
+    @property
+    def precision_bounds(self) -> tuple[float, float] | None:
+        """What the precision would be if every chunk that failed were a no, or a yes; null if none was asked for."""
+        chunks = self.chunks or ()
+        failed = sum(chunk.outcome is Outcome.ERROR for chunk in chunks)
+        relevant = sum(chunk.rating == "yes" for chunk in chunks)
+        asked = failed + sum(chunk.rating is not None for chunk in chunks)
+        return (relevant / asked, (relevant + failed) / asked) if asked else None
 
     def parts(self) -> tuple[Verdict, ...]:
         """The verdicts that were asked for one by one: chunks, named guidelines, or the row's own."""

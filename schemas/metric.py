@@ -1,10 +1,16 @@
 """Columns that judges and metrics write per row, and the run-level metrics that are made of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
 from beamjudge.schemas.assessment import Outcome
+from beamjudge.schemas.judges import JudgeSpec
+
+# The slice of all rows.
+OVERALL_SLICE = "overall"
+# The prefix of the columns and of the metric that sum up a row's judges.
+OVERALL_ASSESSMENT = "response/overall_assessment"
 
 
 class ColumnType(str, Enum):
@@ -53,12 +59,16 @@ class MetricSpec:
 
 
 class Observed(NamedTuple):
-    """One metric on one row. `value` is 1.0 or 0.0 for shares, the number for means; `stats` feeds corpus scores."""
+    """One metric on one row. `value` is 1.0 or 0.0 for shares, the number for means; `stats` feeds corpus scores.
+
+    `bounds` are the lowest and the highest that `value` could be, given that parts of it failed.
+    """
 
     kind: MetricKind
     outcome: Outcome
     value: float | None = None
     stats: tuple[int, ...] | None = None
+    bounds: tuple[float, float] | None = None
 
 
 def mean_spec(
@@ -69,9 +79,20 @@ def mean_spec(
     return MetricSpec(column, MetricKind.MEAN, names, low=low, high=high)
 
 
-def share_spec(column: str) -> MetricSpec:
-    """A boolean column whose share of true rows is given: `<column>/percentage`, a fraction in [0, 1]."""
-    return MetricSpec(column, MetricKind.SHARE, ((f"{column}/percentage", "value"),), low=0.0, high=1.0)
+def share_spec(column: str, judge: str | None = None) -> MetricSpec:
+    """A column whose share of rows that are true, or yes, is given: `<column>/percentage`, a fraction in [0, 1]."""
+    return MetricSpec(column, MetricKind.SHARE, ((f"{column}/percentage", "value"),), judge, low=0.0, high=1.0)
+
+
+def judge_spec(judge: JudgeSpec) -> MetricSpec:
+    """The judge's main metric, first under its main name: the share of its yes, or its chunks' mean precision."""
+    is_mean = judge.unit == "chunk"
+    spec = mean_spec(judge.measure, low=0.0, high=1.0) if is_mean else share_spec(judge.measure)
+    names = (*spec.names, *((name, "value") for name in judge.second_names))
+    return replace(spec, names=names, judge=judge.name)
+
+
+OVERALL_SPEC = share_spec(f"{OVERALL_ASSESSMENT}/rating")
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,11 @@ class RunConfig(_Model):
                     f"judge_settings.{judge}.endpoint: no endpoint {settings.endpoint!r}; "
                     f"endpoints has {', '.join(self.endpoints)}"
                 )
+            if settings.protocol is Protocol.MINICHECK and self.endpoints[settings.endpoint].is_lexical:
+                raise ValueError(
+                    f"judge_settings.{judge}.protocol: minicheck is how a model is asked, and the endpoint "
+                    f"{settings.endpoint} is {LEXICAL}: its rules need no protocol; name another endpoint, or remove it"
+                )
         if "default" not in self.endpoints:
             raise ValueError("endpoints: an endpoint named default is needed")
         return self

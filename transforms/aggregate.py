@@ -9,13 +9,12 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import GlobalWindows
 
 from beamjudge.schemas.assessment import EvaluatedRow
-from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.transforms.aggregation.observe import observe_row, run_metric_specs, stopped_parts
 from beamjudge.transforms.aggregation.state import Observation, SliceState
 from beamjudge.transforms.aggregation.summarize import metric_rows
 from beamjudge.transforms.plan import RunPlan
 
-OVERALL_SLICE = "overall"
 _COUNTS: Final = "counts"
 
 
@@ -88,7 +87,7 @@ class _Observe(beam.DoFn):
         self._counts["stopped"] += stopped_parts(element)
         observation = observe_row(element, self._specs, self._plan)
         yield OVERALL_SLICE, observation
-        # Ids and spend are of interest for the run as a whole only.
+        # Ids, spend and single verdicts are of interest for the run as a whole only.
         in_slice = Observation(observation.bucket, observation.observed, clustered=observation.clustered)
         for part in element.row.slices:
             if part.display is not None:

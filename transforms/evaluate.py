@@ -80,7 +80,7 @@ class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
             normalized.rows
             | "Metrics" >> Metrics(self._plan)
             | "Judge" >> Judge(self._plan)
-            | "Overall" >> Overall(self._plan.judges)
+            | "Overall" >> Overall(judge.spec for judge in self._plan.judges)
         )
         aggregated = rows | "Aggregate" >> Aggregate(self._plan)
         metrics = aggregated.metrics

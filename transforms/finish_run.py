@@ -8,8 +8,8 @@ import apache_beam as beam
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beamjudge.schemas.assessment import JudgeSpend
-from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.assessment import JudgeSpend, VerdictCounts
+from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.tables import utf8
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
@@ -21,10 +21,12 @@ from beamjudge.transforms.run_record import run_record
 
 
 class RunTotals(NamedTuple):
-    """What is known of the whole run only: rows beyond the first of each id, and what each judge's calls used."""
+    """What is known of the whole run only: rows beyond the first of each id, what each judge's calls used, and how
+    many of its verdicts failed."""
 
     duplicate_request_ids: int
     spend: Mapping[str, JudgeSpend]
+    verdicts: Mapping[str, VerdictCounts]
 
 
 class FinishRun(beam.DoFn):
@@ -49,7 +51,7 @@ class FinishRun(beam.DoFn):
         *tables: Sequence[str],
     ) -> Iterator[str]:
         output = self._plan.config.output
-        total = totals[0] if totals else RunTotals(0, {})
+        total = totals[0] if totals else RunTotals(0, {}, {})
         write_json(join(output, "metrics.json"), metrics_summary(self._plan.config.run_id, metrics))
         write_file(join(output, "inputs.parquet"), _inputs_table(self._files, records))
         all_counts = {
@@ -57,7 +59,7 @@ class FinishRun(beam.DoFn):
             "bad_files": len(bad_files),
             "duplicate_request_ids": total.duplicate_request_ids,
         }
-        run = run_record(self._plan, self._attempt, now(), all_counts, total.spend, metrics)
+        run = run_record(self._plan, self._attempt, now(), all_counts, total.spend, total.verdicts, metrics)
         end_attempt(output, self._attempt, run["status"])
         compact_after_run(self._plan.config.verdict_folder)
         path = join(output, "run.json")
@@ -70,7 +72,7 @@ def metrics_summary(run_id: str, metrics: Sequence[MetricRow]) -> dict[str, obje
     slices: dict[str, dict[str, float | None]] = {}
     for metric in sorted(metrics, key=_slice_and_name):
         slices.setdefault(metric.slice, {})[metric.metric] = metric.value
-    return {"run_id": run_id, "metrics": slices.pop("overall", {}), "slices": slices}
+    return {"run_id": run_id, "metrics": slices.pop(OVERALL_SLICE, {}), "slices": slices}
 
 
 def _slice_and_name(metric: MetricRow) -> tuple[str, str]:

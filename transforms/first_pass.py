@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beamjudge.schemas.assessment import Assessment
-from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.row import Row, SliceValue
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.transforms.judging.price import PriceBound
@@ -220,7 +220,8 @@ def dropped_slice(counted: tuple[str, KeptValues], run_id: str) -> Iterator[Metr
     if kept.is_dropped:
         empty: dict[str, Any] = dict.fromkeys(field.name for field in fields(MetricRow))
         counts = dict.fromkeys(("n_rows", "n_scored", "n_not_applicable", "n_not_sampled", "n_error"), 0)
-        told = {"run_id": run_id, "slice": "overall", "metric": f"slice/{name}/error", "value": float(kept.distinct)}
+        metric = f"slice/{name}/error"
+        told = {"run_id": run_id, "slice": OVERALL_SLICE, "metric": metric, "value": float(kept.distinct)}
         yield MetricRow(**{**empty, **counts, **told})
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.assessment import VerdictCounts
+from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.run_config import Gates
 
 
@@ -18,13 +19,20 @@ class GateResult:
 
 
 def check_gates(
-    gates: Gates, counts: Mapping[str, int], metrics: Sequence[MetricRow], judge_keys: Mapping[str, str]
+    gates: Gates,
+    counts: Mapping[str, int],
+    metrics: Sequence[MetricRow],
+    judge_keys: Mapping[str, str],
+    verdicts: Mapping[str, VerdictCounts],
 ) -> list[GateResult]:
-    """All gates of a run over its counts and overall metrics; `judge_keys` maps a judge to its metric's name."""
-    overall = {metric.metric: metric for metric in metrics if metric.slice == "overall"}
+    """All gates of a run over its counts and overall metrics.
+
+    `judge_keys` maps a judge to its metric's name, `verdicts` to how many of its single verdicts failed.
+    """
+    overall = {metric.metric: metric for metric in metrics if metric.slice == OVERALL_SLICE}
     return [
         *_file_gates(gates, counts),
-        *_error_gates(gates, overall, judge_keys),
+        *_error_gates(gates, overall, judge_keys, verdicts),
         *_metric_gates(gates, overall, judge_keys),
     ]
 
@@ -37,11 +45,21 @@ def _file_gates(gates: Gates, counts: Mapping[str, int]) -> Iterator[GateResult]
     yield GateResult("min_rows", gates.min_rows, rows, rows >= gates.min_rows)
 
 
-def _error_gates(gates: Gates, overall: Mapping[str, MetricRow], judge_keys: Mapping[str, str]) -> Iterator[GateResult]:
+def _error_gates(
+    gates: Gates,
+    overall: Mapping[str, MetricRow],
+    judge_keys: Mapping[str, str],
+    verdicts: Mapping[str, VerdictCounts],
+) -> Iterator[GateResult]:
+    """Per judge the larger of two rates of failure: that of rows, and that of single verdicts (chunks, named ones).
+
+    Neither shows the other: a row fails only when all its chunks do, but already when one name of many does.
+    """
     for judge, key in judge_keys.items():
-        metric = overall.get(key)
-        asked = metric.n_scored + metric.n_error if metric else 0
-        rate = metric.n_error / asked if metric and asked else None
+        metric, single = overall.get(key), verdicts.get(judge, VerdictCounts())
+        rows = VerdictCounts(metric.n_scored, metric.n_error) if metric else VerdictCounts()
+        rates = [each.failed / (each.rated + each.failed) for each in (rows, single) if each.rated + each.failed]
+        rate = max(rates, default=None)
         passed = rate is None or rate <= gates.max_error_rate
         yield GateResult(f"max_error_rate:{judge}", gates.max_error_rate, rate, passed)
 

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, VerdictCounts
 from beamjudge.schemas.log_tables import describe_tables
-from beamjudge.schemas.metric import MetricRow
+from beamjudge.schemas.metric import MetricRow, judge_spec
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.tables import SCHEMA_VERSION
 from beamjudge.transforms.attempt import Attempt
@@ -23,12 +23,7 @@ _EXIT_CODES = {"done": 0, "gate_failed": 3, "stopped": 4}
 
 def judge_keys(plan: RunPlan) -> dict[str, str]:
     """Each judge's main run-level metric, by judge."""
-    return {judge.spec.name: _judge_key(judge) for judge in plan.judges}
-
-
-def _judge_key(judge: JudgeBinding) -> str:
-    suffix = "precision/average" if judge.spec.unit == "chunk" else "rating/percentage"
-    return f"{judge.spec.column}/{suffix}"
+    return {judge.spec.name: judge_spec(judge.spec).names[0][0] for judge in plan.judges}
 
 
 def run_record(
@@ -37,12 +32,13 @@ def run_record(
     finished: str,
     counts: Mapping[str, int],
     spend: Mapping[str, JudgeSpend],
+    verdicts: Mapping[str, VerdictCounts],
     metrics: Sequence[MetricRow],
 ) -> dict[str, Any]:
     """The content of `run.json`. `counts` has plain names, `table:<name>`, `reject:<code>`, `note:<code>` and
     `stopped`."""
     totals = {name: counts.get(name, 0) for name in _COUNTS}
-    outcome = gates_record(plan, totals, metrics)
+    outcome = gates_record(plan, totals, metrics, verdicts)
     if counts.get("stopped", 0):
         outcome |= {"status": "stopped", "exit_code": _EXIT_CODES["stopped"]}
     return {
@@ -65,7 +61,8 @@ def run_record(
         "rejects": _with_prefix(counts, "reject:"),
         "notes": _with_prefix(counts, "note:"),
         "judges": {
-            judge.spec.name: _judge_entry(judge, spend.get(judge.spec.name, NO_JUDGE_SPEND)) for judge in plan.judges
+            name: _judge_entry(judge, spend.get(name, NO_JUDGE_SPEND), verdicts.get(name, VerdictCounts()))
+            for name, judge in ((judge.spec.name, judge) for judge in plan.judges)
         },
         "gates": outcome["gates"],
     }
@@ -79,9 +76,11 @@ def public_config(config: RunConfig) -> dict[str, Any]:
     return shown
 
 
-def gates_record(plan: RunPlan, counts: Mapping[str, int], metrics: Sequence[MetricRow]) -> dict[str, Any]:
+def gates_record(
+    plan: RunPlan, counts: Mapping[str, int], metrics: Sequence[MetricRow], verdicts: Mapping[str, VerdictCounts]
+) -> dict[str, Any]:
     """The part of `run.json` that follows from the gates: `gates`, `status` and `exit_code`."""
-    gates = check_gates(plan.config.gates, counts, metrics, judge_keys(plan))
+    gates = check_gates(plan.config.gates, counts, metrics, judge_keys(plan), verdicts)
     status = "done" if all(gate.passed for gate in gates) else "gate_failed"
     return {"gates": [asdict(gate) for gate in gates], "status": status, "exit_code": _EXIT_CODES[status]}
 
@@ -90,12 +89,13 @@ def _with_prefix(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix): count for name, count in sorted(counts.items()) if name.startswith(prefix)}
 
 
-def _judge_entry(judge: JudgeBinding, spend: JudgeSpend) -> dict[str, Any]:
+def _judge_entry(judge: JudgeBinding, spend: JudgeSpend, verdicts: VerdictCounts) -> dict[str, Any]:
     return {
         "model": judge.model,
         "hash": judge.hash,
         "version": judge.spec.version,
         "endpoint": judge.endpoint_name,
         "protocol": judge.protocol.value,
+        "verdicts": verdicts._asdict(),
         **asdict(spend),
     }

@@ -8,7 +8,7 @@ import pyarrow as pa
 from beamjudge.schemas.assessment import Assessment, EvaluatedRow, Verdict
 from beamjudge.schemas.json_value import canonical_json
 from beamjudge.schemas.judges import JudgeSpec
-from beamjudge.schemas.metric import Column, ColumnType
+from beamjudge.schemas.metric import OVERALL_ASSESSMENT, Column, ColumnType
 from beamjudge.schemas.row import Document, Guidelines
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.tables import utf8, with_version
@@ -25,7 +25,6 @@ _ARROW_TYPES = {
     ColumnType.BOOLEAN: pa.bool_(),
     ColumnType.STRING: pa.string(),
 }
-OVERALL = "response/overall_assessment"
 _VERDICT_TEXTS = ("rating", "rationale", "error_message")
 
 
@@ -56,7 +55,7 @@ def rows_schema(
     for spec in judges:
         fields.extend(_judge_fields(spec, guideline_names))
     fields.extend((column.name, _ARROW_TYPES[column.type]) for column in columns)
-    fields.extend((f"{OVERALL}/{part}", pa.string()) for part in _VERDICT_TEXTS)
+    fields.extend((f"{OVERALL_ASSESSMENT}/{part}", pa.string()) for part in _VERDICT_TEXTS)
     return with_version(pa.schema(fields))
 
 
@@ -69,9 +68,9 @@ def _judge_fields(spec: JudgeSpec, guideline_names: Sequence[str]) -> Iterator[t
         return
     yield from ((f"{spec.column}/{part}", pa.string()) for part in _VERDICT_TEXTS)
     yield f"{spec.column}/score", pa.float64()
-    if spec.name == "guideline_adherence":
+    if spec.guidelines_of == "row":
         yield f"{spec.column}/named", _NAMED
-    if spec.name == "global_guideline_adherence":
+    if spec.guidelines_of == "run":
         for name in guideline_names:
             yield from ((f"{spec.column}/{name}/{part}", pa.string()) for part in _VERDICT_TEXTS)
 
@@ -112,7 +111,7 @@ def row_record(
         record |= _judge_cells(spec, evaluated.assessments[spec.name], rationales, guideline_names)
     record |= {column.name: evaluated.values.get(column.name) for column in columns}
     overall = evaluated.overall or Verdict.not_applicable()
-    return record | {f"{OVERALL}/{part}": cell for part, cell in _verdict_cells(overall, rationales).items()}
+    return record | {f"{OVERALL_ASSESSMENT}/{part}": cell for part, cell in _verdict_cells(overall, rationales).items()}
 
 
 def _guidelines(guidelines: Guidelines | None) -> str | None:
@@ -150,10 +149,10 @@ def _judge_cells(
     verdict = assessment.verdict
     record = {f"{prefix}/{part}": cell for part, cell in _verdict_cells(verdict, rationales).items()}
     record[f"{prefix}/score"] = verdict.score
-    if spec.name == "guideline_adherence":
+    if spec.guidelines_of == "row":
         named = [{"name": name, **_verdict_cells(each, rationales)} for name, each in assessment.named]
         record[f"{prefix}/named"] = named or None
-    if spec.name == "global_guideline_adherence":
+    if spec.guidelines_of == "run":
         verdicts = dict(assessment.named)
         for name in guideline_names:
             each = verdicts.get(name, Verdict.not_applicable())

@@ -1,9 +1,11 @@
 """The state table: the sums behind the run-level metrics, so that runs can be merged.
 
 Each slice has one row with a null `key`, which holds what belongs to the slice itself: `n_rows`, and for the slice of
-all rows `id_hashes` (unsigned 64-bit hashes of the request ids, packed little-endian, ascending) and `spend`. Every
-further row holds one metric's sums; the columns of other kinds of metric are null. `origin`, `offset` and `m2` are the
-mean (origin + offset) and the sum of squared deviations from it; `sketch_*` are the counts of a log-bucket sketch;
+all rows `id_hashes` (unsigned 64-bit hashes of the request ids, packed little-endian, ascending), `spend`, and each
+judge's `verdicts` (a row's, or one per chunk or named guideline) that are ratings or failed. Every further row holds
+one metric's sums; the columns of other kinds of metric are null. `origin`, `offset` and `m2` are the mean
+(origin + offset) and the sum of squared deviations from it; `sum_if_errors_no` and `sum_if_errors_yes` are the sum as
+it would be if the chunks that failed were no, or yes; `sketch_*` are the counts of a log-bucket sketch;
 `buckets` are summed statistics of a corpus score per bootstrap bucket, `clusters` the scored rows and the sums of the
 other metrics per bucket of clusters (with `--cluster_by`).
 """
@@ -28,6 +30,7 @@ _SPEND = pa.list_(
         ]
     )
 )
+_VERDICTS = pa.list_(pa.struct([("judge", pa.string()), ("rated", pa.int64()), ("failed", pa.int64())]))
 
 STATE_SCHEMA = with_version(
     pa.schema(
@@ -47,6 +50,8 @@ STATE_SCHEMA = with_version(
             ("m2", pa.float64()),
             ("sum", pa.float64()),
             ("sum_squares", pa.float64()),
+            ("sum_if_errors_no", pa.float64()),
+            ("sum_if_errors_yes", pa.float64()),
             ("min", pa.float64()),
             ("max", pa.float64()),
             ("sketch_zero", pa.int64()),
@@ -56,6 +61,7 @@ STATE_SCHEMA = with_version(
             ("clusters", _CLUSTERS),
             ("id_hashes", pa.large_binary()),
             ("spend", _SPEND),
+            ("verdicts", _VERDICTS),
         ]
     )
 )

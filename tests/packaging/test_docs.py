@@ -84,6 +84,11 @@ def test_every_verdicts_column_is_described(column: str) -> None:
     assert f"`{column}`" in section("verdicts")
 
 
+@pytest.mark.parametrize("gate", list(Gates.model_fields))
+def test_every_gate_is_described(gate: str) -> None:
+    assert re.search(rf"`{gate}[`:]", section("run.json"))
+
+
 @pytest.mark.parametrize("column", INPUTS_SCHEMA.names)
 def test_every_inputs_column_is_described(column: str) -> None:
     assert f"`{column}`" in section("inputs.parquet")

@@ -66,6 +66,31 @@ gates: {max_error_rate: 0.2, min_rows: 1, min_value: {response/llm_judged/safety
     assert config.guidelines.named == (("english", ("The response must be in English.",)),)
 
 
+@pytest.mark.parametrize(
+    ("endpoints", "settings", "flags"),
+    [
+        ("{default: {model: lexical}}", "{groundedness: {protocol: minicheck}}", ()),
+        (
+            "{default: {model: m}, rules: {model: lexical}}",
+            "{fact_check: {endpoint: rules, protocol: minicheck}}",
+            (),
+        ),
+        # A flag that judges offline for once meets a protocol that was meant for a model.
+        ("{default: {model: m}}", "{relevancy: {protocol: minicheck}}", ("--judge_model", "lexical")),
+    ],
+)
+def test_rules_are_not_asked_as_minicheck_is(tmp_path, endpoints, settings, flags):
+    path = write(tmp_path, f"input: a\noutput: b\nendpoints: {endpoints}\njudge_settings: {settings}\n")
+    with pytest.raises(UsageError) as error:
+        configure("--config", path, *flags)
+    assert ".protocol: minicheck is how a model is asked" in str(error.value)
+    assert "is lexical: its rules need no protocol" in str(error.value)
+    assert "\n" not in str(error.value)
+    other = settings.replace("minicheck", "yes_no")
+    path = write(tmp_path, f"input: a\noutput: b\nendpoints: {endpoints}\njudge_settings: {other}\n")
+    assert configure("--config", path, *flags).config.judge_settings
+
+
 def test_document_recall_is_accepted_among_the_judges():
     config = configure(*MINIMAL, "--judges", "document_recall", "--metrics", "none").config
     assert config.selected_judges() == ()

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, Verdict
-from beamjudge.schemas.judges import BUILT_IN_JUDGES
+from beamjudge.schemas.judges import BUILT_IN_JUDGES, JudgeSpec, Need
 from beamjudge.schemas.metric import Column, ColumnType
 from beamjudge.schemas.row import Document, Guidelines, Row, SliceValue, TokenUsage
 from beamjudge.schemas.run_config import RunConfig
@@ -120,6 +120,25 @@ def test_named_guidelines():
     ]
     assert read["response/llm_judged/global_guideline_adherence/tone/rating"] == "yes"
     assert read["response/llm_judged/global_guideline_adherence/other/rating"] is None
+
+
+@pytest.mark.parametrize(
+    ("need", "columns"),
+    [
+        (Need.GUIDELINES, ["response/llm_judged/own/named"]),
+        (
+            Need.GLOBAL_GUIDELINES,
+            [f"response/llm_judged/own/tone/{part}" for part in ("rating", "rationale", "error_message")],
+        ),
+    ],
+)
+def test_columns_of_named_guidelines_follow_from_the_judges_declaration(need, columns):
+    judge = JudgeSpec("own", "response", "guidelines", frozenset({need}), "?")
+    plain = [f"response/llm_judged/own/{part}" for part in ("rating", "rationale", "error_message", "score")]
+    names = rows_schema(CONFIG, [judge], [], ["tone"]).names
+    assert [name for name in names if "llm_judged" in name] == [*plain, *columns]
+    evaluated = EvaluatedRow(ROW, {}, {"own": Assessment(Verdict.scored("yes", None))})
+    assert set(row_record(evaluated, CONFIG, [judge], [], ["tone"])) == set(names)
 
 
 def test_text_and_rationales_are_written_only_where_they_are_stored():

@@ -4,7 +4,7 @@ import math
 import random
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import apache_beam as beam
@@ -110,7 +110,8 @@ def _make_row(rng: random.Random, number: int) -> EvaluatedRow:
 def _of_chunks(chunks: tuple[Verdict, ...]) -> Verdict:
     if any(chunk.rating for chunk in chunks):
         return Verdict.scored("yes", None)
-    return Verdict.failed("all chunks failed") if chunks else Verdict.not_applicable()
+    failed = any(chunk.outcome is Outcome.ERROR for chunk in chunks)
+    return Verdict.failed("all chunks failed") if failed else Verdict.not_applicable()
 
 
 ROWS = make_rows(120)
@@ -213,6 +214,9 @@ def check_slice(rows: list[EvaluatedRow], metrics: dict[str, MetricRow]) -> None
     for name in ("chunk_relevance/precision/average", "chunk_relevance_precision/average"):
         metric = metrics.pop(f"retrieval/llm_judged/{name}")
         check_mean(metric, precisions, len(rows), outcomes[Outcome.NOT_SAMPLED], outcomes[Outcome.ERROR])
+        # What the mean would be if each chunk that failed had been rated no, or yes.
+        for bound, rating in ((metric.value_if_errors_no, 0), (metric.value_if_errors_yes, 1)):
+            assert bound == pytest.approx(statistics.fmean(precisions_if_failed(chunks, rating)), rel=1e-12)
     for column in ("agent/total_token_count", "agent/latency_seconds", "response/text/bleu"):
         values = [float(value) for each in rows if (value := each.values[column]) is not None]  # type: ignore[arg-type]
         check_mean(metrics.pop(f"{column}/average"), values, len(rows))
@@ -226,6 +230,15 @@ def check_slice(rows: list[EvaluatedRow], metrics: dict[str, MetricRow]) -> None
             metric = metrics.pop(f"agent/{name}_token_count/{statistic}")
             assert (metric.value, metric.n_rows, metric.n_not_applicable) == (None, len(rows), len(rows))
     assert not metrics
+
+
+def precisions_if_failed(assessments: Iterable[Assessment], rating: int) -> Iterator[float]:
+    """Each row's precision, with chunks that failed rated 1 or 0; rows of which nothing was asked are left out."""
+    numbers = {"yes": 1, "no": 0}
+    for each in assessments:
+        asked = [chunk for chunk in each.chunks or () if chunk.outcome in (Outcome.SCORED, Outcome.ERROR)]
+        if asked:
+            yield sum(numbers.get(chunk.rating or "", rating) for chunk in asked) / len(asked)
 
 
 def slices_of(rows: Iterable[EvaluatedRow]) -> dict[str, list[EvaluatedRow]]:
@@ -259,6 +272,11 @@ def check_states(found: Iterable[tuple[str, SliceState]]) -> None:
             for part in assessment.parts():
                 spend[judge] = spend.get(judge, JudgeSpend()) + part.cost
     assert states["overall"].spend == spend
+    for judge, counts in states["overall"].verdicts.items():
+        outcomes = [part.outcome for each in ROWS for part in each.assessments[judge].parts()]
+        assert counts == (outcomes.count(Outcome.SCORED), outcomes.count(Outcome.ERROR))
+    assert states["overall"].verdicts.keys() == spend.keys()
+    assert not states["model=a"].verdicts
     assert len(states["overall"].id_hashes) == len(ROWS)
     assert not states["model=a"].id_hashes
     assert not states["model=a"].spend

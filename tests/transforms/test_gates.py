@@ -2,6 +2,9 @@
 
 from dataclasses import fields, replace
 
+import pytest
+
+from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.run_config import Gates
 from beamjudge.transforms.gates import check_gates
@@ -12,8 +15,36 @@ EMPTY = MetricRow(**{field.name: None for field in fields(MetricRow)})
 METRIC = replace(EMPTY, slice="overall", metric=SAFETY, value=0.9, n_rows=95, n_scored=90, n_error=5)
 
 
-def failed(gates, counts=COUNTS, metrics=(METRIC,)):
-    return {gate.name for gate in check_gates(gates, counts, metrics, {"safety": SAFETY}) if not gate.passed}
+def failed(gates, counts=COUNTS, metrics=(METRIC,), verdicts=(90, 5)):
+    told = {"safety": VerdictCounts(*verdicts)}
+    return {gate.name for gate in check_gates(gates, counts, metrics, {"safety": SAFETY}, told) if not gate.passed}
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdicts", "rate"),
+    [
+        # 10 rows with a rating each, of 10 chunks of which 9 failed: the failures are in the chunks alone.
+        ((10, 0), (10, 90), 0.9),
+        # 10 rows with 4 named guidelines, one of which failed on each: no row has a verdict.
+        ((0, 10), (30, 10), 1.0),
+        # A row of one failed chunk beside nine rows of a hundred good ones.
+        ((9, 1), (900, 1), 0.1),
+        ((95, 5), (95, 5), 0.05),
+        ((0, 0), (0, 0), None),
+        (None, None, None),
+    ],
+)
+def test_errors_of_single_verdicts_and_of_rows_both_count(rows, verdicts, rate):
+    metrics = [replace(METRIC, n_scored=rows[0], n_error=rows[1])] if rows else []
+    told = {"safety": VerdictCounts(*verdicts)} if verdicts else {}
+
+    def gate(limit):
+        gates = check_gates(Gates(max_error_rate=limit), COUNTS, metrics, {"safety": SAFETY}, told)
+        return next(gate for gate in gates if gate.name == "max_error_rate:safety")
+
+    assert gate(1.0).value == rate
+    assert gate(rate or 0.0).passed
+    assert gate(max(0.0, (rate or 0.0) - 0.001)).passed is (rate is None)
 
 
 def test_limits_are_inclusive():
@@ -35,8 +66,8 @@ def test_bad_files_fail_by_default():
 
 def test_nothing_read_passes_upper_limits_but_shows_no_value():
     nothing = {"rows": 0, "rejects": 0, "bad_files": 0}
-    assert failed(Gates(), nothing, ()) == set()
-    assert failed(Gates(min_rows=1, min_value={SAFETY: 0}, min_scored={"safety": 1}), nothing, ()) == {
+    assert failed(Gates(), nothing, (), (0, 0)) == set()
+    assert failed(Gates(min_rows=1, min_value={SAFETY: 0}, min_scored={"safety": 1}), nothing, (), (0, 0)) == {
         "min_rows",
         f"min_value:{SAFETY}",
         "min_scored:safety",

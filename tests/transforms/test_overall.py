@@ -9,18 +9,13 @@ from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
 from apache_beam.testing.util import assert_that, equal_to
 
 from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, Outcome, Verdict
-from beamjudge.schemas.judges import BUILT_IN_JUDGES, JudgeSpec, Need, Protocol
+from beamjudge.schemas.judges import BUILT_IN_JUDGES, JudgeSpec, Need
 from beamjudge.schemas.row import Row, TokenUsage
-from beamjudge.schemas.run_config import Endpoint
-from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.overall import Overall, overall_verdict
 
 _TONE = JudgeSpec("tone", "response", "row", frozenset({Need.RESPONSE}), "Is it polite?")
-_CHUNKY = JudgeSpec("chunky", "retrieval", "chunk", frozenset({Need.CONTEXT}), "Is it long?")
-_JUDGES = tuple(
-    JudgeBinding(spec, "", Protocol.STRUCTURED, "default", Endpoint(model="m"))
-    for spec in (*BUILT_IN_JUDGES, _TONE, _CHUNKY)
-)
+_CHUNKY = JudgeSpec("chunky", "retrieval", "chunk", frozenset({Need.CONTEXT}), "Is it long?", in_overall="never")
+_JUDGES = (*BUILT_IN_JUDGES, _TONE, _CHUNKY)
 _YES, _NO = Assessment(Verdict.scored("yes", "fine")), Assessment(Verdict.scored("no", "bad"))
 _FAILED, _NONE = Assessment(Verdict.failed("no reply")), Assessment(Verdict.not_applicable())
 
@@ -73,7 +68,7 @@ def _chunks(*ratings: str | None) -> Assessment:
     ],
 )
 def test_the_first_failing_judge_in_the_documented_order_is_the_root_cause(row: Row, counts: str) -> None:
-    every = {judge.spec.name: _NO for judge in _JUDGES} | {"chunk_relevance": _chunks("no", "no")}
+    every = {judge.name: _NO for judge in _JUDGES} | {"chunk_relevance": _chunks("no", "no")}
     found = []
     while (verdict := overall_verdict(row, every, _JUDGES)).rating == "no":
         cause, _, reason = (verdict.rationale or "").partition(": ")
@@ -81,7 +76,24 @@ def test_the_first_failing_judge_in_the_documented_order_is_the_root_cause(row: 
         found.append(cause)
         del every[cause]
     assert found == counts.split()
-    assert verdict == Verdict.not_applicable()  # relevancy, fact_check and chunk judges of one's own do not count
+    assert verdict == Verdict.not_applicable()  # relevancy, fact_check and chunky do not count
+
+
+@pytest.mark.parametrize("in_overall", ["always", "with_ground_truth", "without_ground_truth", "never"])
+@pytest.mark.parametrize("stage", ["response", "retrieval"])
+def test_a_judge_counts_where_its_declaration_says_and_at_its_rank(stage: Any, in_overall: Any) -> None:
+    early = JudgeSpec("early", stage, "row", frozenset(), "?", in_overall=in_overall, cause_rank=0)
+    late = JudgeSpec("late", stage, "row", frozenset(), "?", in_overall=in_overall)
+    judges = (late, *BUILT_IN_JUDGES, early)
+    for row, kind in ((_WITH, "with_ground_truth"), (_WITHOUT, "without_ground_truth")):
+        counts = in_overall in ("always", kind)
+        for other in (_YES, _NO):
+            verdict = overall_verdict(row, {"early": _NO, "safety": other}, judges)
+            expected = "early: bad" if counts else "safety: bad" if other is _NO else None
+            assert verdict.rationale == expected
+        verdict = overall_verdict(row, {"late": _NO, "safety": _NO}, judges)
+        assert verdict.rationale == "safety: bad"
+        assert overall_verdict(row, {"late": _NO, "safety": _YES}, judges).rating == ("no" if counts else "yes")
 
 
 def test_ground_truth_that_is_empty_is_none() -> None:

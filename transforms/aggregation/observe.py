@@ -12,16 +12,14 @@ from beamjudge.schemas.assessment import (
     MetricValue,
     Outcome,
     Verdict,
+    VerdictCounts,
+    count_verdicts,
 )
-from beamjudge.schemas.judges import JudgeSpec
-from beamjudge.schemas.metric import MetricKind, MetricSpec, Observed
+from beamjudge.schemas.judges import JudgeSpec, row_guideline_judge
+from beamjudge.schemas.metric import OVERALL_SPEC, MetricKind, MetricSpec, Observed, judge_spec, share_spec
 from beamjudge.transforms.aggregation.state import Observation
 from beamjudge.transforms.plan import RunPlan
 
-OVERALL_ASSESSMENT = "response/overall_assessment/rating"
-STOPPED = "stopped:"
-
-_ROW_GUIDELINES, _GLOBAL_GUIDELINES = "guideline_adherence", "global_guideline_adherence"
 # Not the salt by which rows are sampled: a sample would otherwise sit in few of the bootstrap's buckets.
 _SALT = b"beamjudge-bucket"
 
@@ -38,7 +36,7 @@ _SHARES: dict[tuple[Outcome, str | None], Observed] = {
 def run_metric_specs(plan: RunPlan) -> tuple[MetricSpec, ...]:
     """All run-level metrics that are known from the plan: the judges', the families', the overall assessment."""
     families = (spec for family in plan.families for spec in family.specs)
-    return (*judge_metric_specs(plan), *families, _rating_spec("response/overall_assessment", None))
+    return (*judge_metric_specs(plan), *families, OVERALL_SPEC)
 
 
 def judge_metric_specs(plan: RunPlan) -> tuple[MetricSpec, ...]:
@@ -46,10 +44,9 @@ def judge_metric_specs(plan: RunPlan) -> tuple[MetricSpec, ...]:
     specs: list[MetricSpec] = []
     for binding in plan.judges:
         judge = binding.spec
-        specs.append(_precision_spec(judge) if judge.unit == "chunk" else _rating_spec(judge.column, judge.name))
-        if judge.name == _GLOBAL_GUIDELINES:
-            names = (name for name, _ in plan.config.guidelines.named)
-            specs.extend(_rating_spec(f"{judge.column}/{name}", judge.name) for name in names)
+        specs.append(judge_spec(judge))
+        if judge.guidelines_of == "run":
+            specs.extend(share_spec(judge.rating_of(name), judge.name) for name, _ in plan.config.guidelines.named)
     return tuple(specs)
 
 
@@ -58,13 +55,14 @@ def row_guideline_spec(key: str) -> MetricSpec:
 
     Raises ValueError for any other key.
     """
-    if not key.startswith(f"response/llm_judged/{_ROW_GUIDELINES}/"):
+    judge = row_guideline_judge(key)
+    if judge is None:
         raise ValueError(f"{key!r} is no metric of the run's plan and no guideline named on rows")
-    return _rating_spec(key.removesuffix("/rating"), _ROW_GUIDELINES)
+    return share_spec(key, judge.name)
 
 
 def observe_row(evaluated: EvaluatedRow, specs: Sequence[MetricSpec], plan: RunPlan) -> Observation:
-    """The row's observation for the slice of all rows; other slices get it without `id_hash` and `spend`.
+    """The row's observation for the slice of all rows; other slices get only its `bucket` and what is `observed`.
 
     A number that is no finite double counts as an error of its metric.
     """
@@ -73,20 +71,23 @@ def observe_row(evaluated: EvaluatedRow, specs: Sequence[MetricSpec], plan: RunP
         if spec.judge is None and (value := evaluated.values.get(spec.key)) is not None:
             observed[spec.key] = _observe_value(spec.kind, value)
     spend: list[tuple[str, JudgeSpend]] = []
+    verdicts: list[tuple[str, VerdictCounts]] = []
     for binding in plan.judges:
         judge = binding.spec
         assessment = evaluated.assessments.get(judge.name)
         if assessment is not None:
             observed.update(_observe_assessment(judge, assessment, evaluated, plan))
-            spend.extend((judge.name, part.cost) for part in assessment.parts() if part.cost != NO_JUDGE_SPEND)
+            parts = assessment.parts()
+            spend.extend((judge.name, part.cost) for part in parts if part.cost != NO_JUDGE_SPEND)
+            verdicts.append((judge.name, count_verdicts(parts)))
     if evaluated.overall is not None and evaluated.overall.outcome is not Outcome.NOT_APPLICABLE:
-        observed[OVERALL_ASSESSMENT] = _observe_verdict(evaluated.overall)
+        observed[OVERALL_SPEC.key] = _observe_verdict(evaluated.overall)
     row = evaluated.row
     own = _digest(row.request_id)
     # A row without a cluster is a cluster of its own.
     bucket = own[8] if row.cluster is None else _digest(row.cluster)[8]
     clustered = plan.config.cluster_by is not None
-    return Observation(bucket, observed, int.from_bytes(own[:8], "little"), tuple(spend), clustered)
+    return Observation(bucket, observed, int.from_bytes(own[:8], "little"), tuple(spend), clustered, tuple(verdicts))
 
 
 def _digest(text: str) -> bytes:
@@ -95,26 +96,7 @@ def _digest(text: str) -> bytes:
 
 def stopped_parts(evaluated: EvaluatedRow) -> int:
     """How many verdicts of the row were not asked for any more, because the run's budget or quota was used up."""
-    return sum(
-        part.error_message is not None and part.error_message.startswith(STOPPED)
-        for assessment in evaluated.assessments.values()
-        for part in assessment.parts()
-    )
-
-
-def _rating_spec(column: str, judge: str | None) -> MetricSpec:
-    names = [(f"{column}/rating/percentage", "value")]
-    if judge == "safety":
-        # The documented name, beside the one that was written.
-        names.append((f"{column}/rating/average", "value"))
-    return MetricSpec(f"{column}/rating", MetricKind.SHARE, tuple(names), judge, 0.0, 1.0)
-
-
-def _precision_spec(judge: JudgeSpec) -> MetricSpec:
-    names = [(f"{judge.column}/precision/average", "value")]
-    if judge.name == "chunk_relevance":
-        names.append((f"{judge.column}_precision/average", "value"))
-    return MetricSpec(f"{judge.column}/precision", MetricKind.MEAN, tuple(names), judge.name, 0.0, 1.0)
+    return sum(part.stopped for assessment in evaluated.assessments.values() for part in assessment.parts())
 
 
 def _observe_assessment(
@@ -122,21 +104,26 @@ def _observe_assessment(
 ) -> Iterator[tuple[str, Observed]]:
     verdict = assessment.verdict
     if judge.unit == "chunk":
-        precision = assessment.precision
-        if precision is not None:
-            yield f"{judge.column}/precision", Observed(MetricKind.MEAN, Outcome.SCORED, precision)
-        elif verdict.outcome in (Outcome.NOT_SAMPLED, Outcome.ERROR):
-            yield f"{judge.column}/precision", Observed(MetricKind.MEAN, verdict.outcome)
+        if (precision := _observe_precision(assessment)) is not None:
+            yield judge.measure, precision
         return
     if verdict.outcome is not Outcome.NOT_APPLICABLE:
-        yield f"{judge.column}/rating", _observe_verdict(verdict)
+        yield judge.measure, _observe_verdict(verdict)
     if judge.unit == "guidelines":
-        guidelines = evaluated.row.guidelines if judge.name == _ROW_GUIDELINES else plan.config.guidelines
+        guidelines = evaluated.row.guidelines if judge.guidelines_of == "row" else plan.config.guidelines
         names = [name for name, _ in guidelines.named] if guidelines else []
         # A name that got no verdict of its own was not sampled or failed as its row did.
         rest = Verdict.not_applicable() if verdict.outcome is Outcome.SCORED else verdict
         for name, named in {**dict.fromkeys(names, rest), **dict(assessment.named)}.items():
-            yield f"{judge.column}/{name}/rating", _observe_verdict(named)
+            yield judge.rating_of(name), _observe_verdict(named)
+
+
+def _observe_precision(assessment: Assessment) -> Observed | None:
+    """The row's precision and its bounds; null where it is not applicable."""
+    precision, outcome = assessment.precision, assessment.verdict.outcome
+    if precision is None:
+        return Observed(MetricKind.MEAN, outcome) if outcome in (Outcome.NOT_SAMPLED, Outcome.ERROR) else None
+    return Observed(MetricKind.MEAN, Outcome.SCORED, precision, bounds=assessment.precision_bounds)
 
 
 def _observe_verdict(verdict: Verdict) -> Observed:

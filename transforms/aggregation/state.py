@@ -6,9 +6,10 @@ variances are merged by Chan's method. What is not applicable is not counted: it
 """
 
 from array import array
+from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome, VerdictCounts
 from beamjudge.schemas.metric import MetricKind, Observed
 from beamjudge.transforms.aggregation.sketch import Sketch
 
@@ -19,8 +20,8 @@ class Observation(NamedTuple):
     """What one row says about all metrics of one slice.
 
     `observed` leaves out the metrics that are not applicable, but for names that are known from rows alone. `bucket`
-    is the row's bootstrap bucket, or its cluster's where rows are `clustered`. `id_hash` and `spend` (judge, spend) are
-    given to the slice of all rows only.
+    is the row's bootstrap bucket, or its cluster's where rows are `clustered`. `id_hash` and, by judge, `spend` and
+    `verdicts` are given to the slice of all rows only.
     """
 
     bucket: int
@@ -28,6 +29,7 @@ class Observation(NamedTuple):
     id_hash: int | None = None
     spend: tuple[tuple[str, JudgeSpend], ...] = ()
     clustered: bool = False
+    verdicts: tuple[tuple[str, VerdictCounts], ...] = ()
 
 
 class ClusterSums(NamedTuple):
@@ -118,10 +120,22 @@ class MeanState(_Counts):
     The mean is `origin + offset`, where `origin` is one of the values: deviations are taken from it, so that values
     near 1e9 with variance 1 keep their digits. `m2` is the sum of squared deviations from the mean. Adding is
     Welford's method, merging Chan, Golub and LeVeque's ("Updating formulae and a pairwise algorithm for computing
-    sample variances", 1979).
+    sample variances", 1979). `sum_if_errors_no` and `sum_if_errors_yes` are the sums of the values' bounds.
     """
 
-    __slots__ = ("m2", "max", "min", "n_scored", "offset", "origin", "sketch", "sum", "sum_squares")
+    __slots__ = (
+        "m2",
+        "max",
+        "min",
+        "n_scored",
+        "offset",
+        "origin",
+        "sketch",
+        "sum",
+        "sum_if_errors_no",
+        "sum_if_errors_yes",
+        "sum_squares",
+    )
     kind = MetricKind.MEAN
 
     def __init__(self, clustered: bool = False) -> None:
@@ -132,6 +146,8 @@ class MeanState(_Counts):
         self.m2 = 0.0
         self.sum = 0.0
         self.sum_squares = 0.0
+        self.sum_if_errors_no = 0.0
+        self.sum_if_errors_yes = 0.0
         self.min = 0.0
         self.max = 0.0
         self.sketch = Sketch()
@@ -158,6 +174,9 @@ class MeanState(_Counts):
         self.m2 += delta * (deviation - self.offset)
         self.sum += value
         self.sum_squares += value * value
+        low, high = observed.bounds or (value, value)
+        self.sum_if_errors_no += low
+        self.sum_if_errors_yes += high
         self.sketch.add(value)
         if self.clusters is not None:
             self._add_to_cluster(bucket, 1, value)
@@ -178,6 +197,8 @@ class MeanState(_Counts):
         self.n_scored += other.n_scored
         self.sum += other.sum
         self.sum_squares += other.sum_squares
+        self.sum_if_errors_no += other.sum_if_errors_no
+        self.sum_if_errors_yes += other.sum_if_errors_yes
         self.sketch.merge(other.sketch)
 
 
@@ -230,15 +251,17 @@ def new_metric_state(kind: MetricKind, clustered: bool = False) -> MetricState:
 
 
 class SliceState:
-    """All metrics of one slice by key, its number of rows, and for all rows together their id hashes and spend."""
+    """All metrics of one slice by key, and its number of rows; for all rows together also their id hashes, and what
+    each judge spent and how many verdicts it gave."""
 
-    __slots__ = ("id_hashes", "metrics", "n_rows", "spend")
+    __slots__ = ("id_hashes", "metrics", "n_rows", "spend", "verdicts")
 
     def __init__(self) -> None:
         self.n_rows = 0
         self.metrics: dict[str, MetricState] = {}
         self.id_hashes = array("Q")
         self.spend: dict[str, JudgeSpend] = {}
+        self.verdicts: dict[str, VerdictCounts] = {}
 
     def add(self, observation: Observation) -> None:
         """Add one row."""
@@ -251,7 +274,7 @@ class SliceState:
             metric.add(observed, bucket)
         if observation.id_hash is not None:
             self.id_hashes.append(observation.id_hash)
-        self._add_spend(observation.spend)
+        self._add_judges(observation.spend, observation.verdicts)
 
     def merge(self, other: "SliceState") -> None:
         """Add the rows of `other`, which stays as it is. Raises TypeError where a metric is of two kinds."""
@@ -262,20 +285,22 @@ class SliceState:
                 ours = self.metrics[key] = new_metric_state(theirs.kind, theirs.clusters is not None)
             _merge_metric(key, ours, theirs)
         self.id_hashes.extend(other.id_hashes)
-        self._add_spend(tuple(other.spend.items()))
+        self._add_judges(other.spend.items(), other.verdicts.items())
 
-    def _add_spend(self, spend: tuple[tuple[str, JudgeSpend], ...]) -> None:
+    def _add_judges(
+        self, spend: Iterable[tuple[str, JudgeSpend]], verdicts: Iterable[tuple[str, VerdictCounts]]
+    ) -> None:
         for judge, used in spend:
             self.spend[judge] = self.spend.get(judge, NO_JUDGE_SPEND) + used
+        for judge, counts in verdicts:
+            self.verdicts[judge] = self.verdicts.get(judge, VerdictCounts()).plus(counts)
 
     def __eq__(self, other: object) -> bool:
         """Equal sums; the order in which rows came is no part of a state."""
         if not isinstance(other, SliceState):
             return NotImplemented
-        return (
-            (self.n_rows, self.metrics, self.spend) == (other.n_rows, other.metrics, other.spend)
-            and sorted(self.id_hashes) == sorted(other.id_hashes)
-        )  # fmt: skip
+        mine = (self.n_rows, self.metrics, self.spend, self.verdicts, sorted(self.id_hashes))
+        return mine == (other.n_rows, other.metrics, other.spend, other.verdicts, sorted(other.id_hashes))
 
     __hash__ = None  # type: ignore[assignment]  # mutable
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, NO_SPEND, JudgeSpend, Spend
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, NO_SPEND, JudgeSpend, Spend, VerdictCounts
 from beamjudge.schemas.metric import MetricKind
 from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import (
@@ -21,14 +21,26 @@ from beamjudge.transforms.aggregation.state import (
 )
 
 _KINDS = tuple(field.name for field in fields(JudgeSpend))
-_MOMENTS = ("n_scored", "origin", "offset", "m2", "sum", "sum_squares", "min", "max")
+_MOMENTS = (
+    "n_scored",
+    "origin",
+    "offset",
+    "m2",
+    "sum",
+    "sum_squares",
+    "sum_if_errors_no",
+    "sum_if_errors_yes",
+    "min",
+    "max",
+)
 
 
 def state_records(run_id: str, slice_name: str, state: SliceState) -> Iterator[dict[str, Any]]:
     """The slice's rows of the state table: the slice itself, then its metrics by key."""
     base = {**dict.fromkeys(STATE_SCHEMA.names), "run_id": run_id, "slice": slice_name, "n_rows": state.n_rows}
     hashes = np.sort(np.frombuffer(state.id_hashes, dtype=np.uint64)).astype("<u8")
-    yield {**base, "id_hashes": hashes.tobytes(), "spend": list(_spend_cells(state.spend))}
+    verdicts = [{"judge": judge, **counts._asdict()} for judge, counts in sorted(state.verdicts.items())]
+    yield {**base, "id_hashes": hashes.tobytes(), "spend": list(_spend_cells(state.spend)), "verdicts": verdicts}
     for key in sorted(state.metrics):
         yield {**base, "key": key, **_metric_cells(state.metrics[key])}
 
@@ -42,6 +54,7 @@ def states_from_records(records: Iterable[Mapping[str, Any]]) -> dict[str, Slice
             part.n_rows = record["n_rows"]
             part.id_hashes.extend(np.frombuffer(record["id_hashes"], dtype="<u8").tolist())
             part.spend = _spends(record["spend"])
+            part.verdicts = {cell["judge"]: VerdictCounts(cell["rated"], cell["failed"]) for cell in record["verdicts"]}
         else:
             part.metrics[record["key"]] = _metric_state(record)
         states.setdefault(record["slice"], SliceState()).merge(part)

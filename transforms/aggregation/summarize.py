@@ -142,8 +142,8 @@ def _mean_statistics(spec: MetricSpec, metric: MeanState, confidence: float) -> 
     n, asked = metric.n_scored, metric.n_scored + metric.n_error
     if_errors_no = if_errors_yes = None
     if spec.judge is not None and spec.low is not None and spec.high is not None and asked:
-        if_errors_no = (metric.sum + metric.n_error * spec.low) / asked
-        if_errors_yes = (metric.sum + metric.n_error * spec.high) / asked
+        if_errors_no = (metric.sum_if_errors_no + metric.n_error * spec.low) / asked
+        if_errors_yes = (metric.sum_if_errors_yes + metric.n_error * spec.high) / asked
     if n == 0:
         return _Statistics(if_errors_no=if_errors_no, if_errors_yes=if_errors_yes)
     p50, p90, p99 = (_quantile(metric, q) for q in (0.5, 0.9, 0.99))

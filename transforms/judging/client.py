@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from beamjudge.schemas.assessment import NO_SPEND, Outcome, Verdict
+from beamjudge.schemas.assessment import NO_SPEND, Outcome, Verdict, stopped_message
 from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.stored_verdict import StoredVerdict
@@ -32,7 +32,7 @@ from beamjudge.transforms.progress import PROGRESS
 
 _LOGGER = logging.getLogger(__name__)
 _CLOSE_SECONDS = 10.0
-_CLOSED = "stopped:closed"
+_CLOSED = stopped_message("closed")
 # Verdicts that have just arrived: enough for all that looked into the store a moment before they did.
 _RECENT = 1024
 

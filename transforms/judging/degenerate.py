@@ -5,26 +5,9 @@ a rule decides and the rationale says which. An input that is missing goes befor
 expectation or guideline list before an empty response, and an empty response before an empty context.
 """
 
-from beamjudge.schemas.assessment import Rating, Verdict
-from beamjudge.schemas.judges import JudgeSpec, Need
+from beamjudge.schemas.assessment import Verdict
+from beamjudge.schemas.judges import ByRule, JudgeSpec, Need
 from beamjudge.schemas.row import Guidelines, Row
-
-_BLANK_RESPONSE: dict[str, Rating | None] = {
-    "relevance_to_query": "no",
-    "correctness": "no",
-    "guideline_adherence": "no",
-    "global_guideline_adherence": "no",
-    "groundedness": None,
-    "relevancy": None,
-    "fact_check": None,
-    "safety": "yes",
-}
-_EMPTY_CONTEXT: dict[str, Rating] = {
-    "context_sufficiency": "no",
-    "groundedness": "no",
-    "relevancy": "no",
-    "fact_check": "no",
-}
 
 
 def decide(spec: JudgeSpec, row: Row, guidelines: Guidelines | None) -> Verdict | None:
@@ -35,10 +18,8 @@ def decide(spec: JudgeSpec, row: Row, guidelines: Guidelines | None) -> Verdict 
         return Verdict.not_applicable("The expected response or list of expected facts is empty.")
     if guidelines is not None and not (stated(guidelines.rules) or any(stated(rules) for _, rules in guidelines.named)):
         return Verdict.not_applicable("The list of guidelines is empty.")
-    if Need.RESPONSE in spec.needs and is_blank(row.response_text) and spec.name in _BLANK_RESPONSE:
-        rating = _BLANK_RESPONSE[spec.name]
-        reason = "The response is empty."
-        return Verdict.not_applicable(reason) if rating is None else Verdict.scored(rating, reason)
+    if Need.RESPONSE in spec.needs and is_blank(row.response_text) and spec.on_blank_response is not None:
+        return _by_rule(spec.on_blank_response, "The response is empty.")
     return _decide_on_context(spec, row) if Need.CONTEXT in spec.needs else None
 
 
@@ -47,8 +28,12 @@ def _lacks_input(spec: JudgeSpec, row: Row, guidelines: Guidelines | None) -> bo
         (Need.RESPONSE in spec.needs and row.response_text is None)
         or (Need.CONTEXT in spec.needs and row.retrieved_context is None)
         or (Need.EXPECTATION in spec.needs and _has_no_expectation(row))
-        or (bool(spec.needs & {Need.GUIDELINES, Need.GLOBAL_GUIDELINES}) and guidelines is None)
+        or (spec.guidelines_of is not None and guidelines is None)
     )
+
+
+def _by_rule(rule: ByRule, reason: str) -> Verdict:
+    return Verdict.not_applicable(reason) if rule == "not_applicable" else Verdict.scored(rule, reason)
 
 
 def _has_no_expectation(row: Row) -> bool:
@@ -65,10 +50,10 @@ def _decide_on_context(spec: JudgeSpec, row: Row) -> Verdict | None:
         return Verdict.not_applicable("No retrieved chunk has a content.")
     found_nothing = "The retriever found nothing: the retrieved context is empty."
     if spec.unit == "chunk":
+        # There is nothing to ask without a chunk, and a blank chunk is a matter of its own.
         return None if contents else Verdict.not_applicable(found_nothing)
-    if spec.name in _EMPTY_CONTEXT and all(is_blank(content) for content in contents):
-        reason = "No retrieved chunk has any text." if contents else found_nothing
-        return Verdict.scored(_EMPTY_CONTEXT[spec.name], reason)
+    if spec.on_empty_context is not None and all(is_blank(content) for content in contents):
+        return _by_rule(spec.on_empty_context, "No retrieved chunk has any text." if contents else found_nothing)
     return None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict, stopped_message
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.run_config import Endpoint
 from beamjudge.transforms.judging.binding import JudgeBinding
@@ -204,7 +204,7 @@ class EndpointClient:
 
     def _check_open(self) -> None:
         if self._stop:
-            raise CallFailed(Failure(f"stopped:{self._stop.value}"))
+            raise CallFailed(Failure(stopped_message(self._stop.value)))
 
     def _note_stop(self, stop: Stop | None) -> None:
         """Open the breaker; but an endpoint that never answered and refuses everything ends the run."""

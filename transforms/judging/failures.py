@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 
+from beamjudge.schemas.assessment import stopped_message
 from beamjudge.schemas.json_value import Json
 from beamjudge.transforms.judging.context_limit import ContextLimit, read_context_limit
 from beamjudge.transforms.judging.retry_after import retry_after_seconds
@@ -151,7 +152,7 @@ def _from_status(status: int, body: object, headers: Mapping[str, str]) -> Failu
         return Failure("content_filter: the endpoint refused the request", status=status)
     stop = _stop_of(status, codes)
     if stop:
-        return Failure(f"stopped:{stop.value}", status=status, stop=stop)
+        return Failure(stopped_message(stop.value), status=status, stop=stop)
     parameter = error.get("param") if isinstance(error.get("param"), str) else None
     too_long = read_context_limit(status, codes, parameter, detail, error)
     if too_long:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from beamjudge.schemas.assessment import Verdict
+from beamjudge.schemas.assessment import Outcome, Verdict
+from beamjudge.transforms.judging.joining import failed_whole
 from beamjudge.transforms.judging.sentences import split_sentences
 
 # About 1,500 tokens in any script: document and claim fit the smallest window that such a model is usually served with.
@@ -30,26 +31,26 @@ def documents(contents: Iterable[str]) -> tuple[str, ...]:
 def rate_sentences(answers: Iterable[tuple[str, Verdict]]) -> Verdict:
     """The verdict over all sentences: yes when every one is supported by some document.
 
-    An unsupported sentence decides; else one that could not be rated is an error. The rationale names the former.
+    An unsupported sentence decides, and the rationale names it; else one that could not be rated is an error. Answers
+    that are not applicable say nothing: a sentence with no other (a courtesy) is passed over.
     """
     by_sentence: dict[str, list[Verdict]] = {}
     for sentence, verdict in answers:
-        by_sentence.setdefault(sentence, []).append(verdict)
-    ratings = {sentence: {verdict.rating for verdict in verdicts} for sentence, verdicts in by_sentence.items()}
+        rated = by_sentence.setdefault(sentence, [])
+        if verdict.outcome is not Outcome.NOT_APPLICABLE:
+            rated.append(verdict)
+    stated = {sentence: verdicts for sentence, verdicts in by_sentence.items() if verdicts}
+    ratings = {sentence: {verdict.rating for verdict in verdicts} for sentence, verdicts in stated.items()}
     unsupported = [f'"{sentence}"' for sentence, found in ratings.items() if found == {"no"}]
     if unsupported:
         return Verdict.scored("no", f"Not supported by any document: {'; '.join(unsupported)}")
     unrated = [sentence for sentence, found in ratings.items() if "yes" not in found]
     if unrated:
-        causes = error_messages(verdict for sentence in unrated for verdict in by_sentence[sentence])
-        return Verdict.failed(f"{len(unrated)} of {len(ratings)} sentences could not be rated: {causes}")
+        causes = (verdict for sentence in unrated for verdict in stated[sentence])
+        return failed_whole(causes, len(unrated), len(by_sentence), "sentences")
+    if not stated:
+        return Verdict.not_applicable("No sentence of the response states anything that could be supported.")
     return Verdict.scored("yes", "Every sentence is supported by a document.")
-
-
-def error_messages(verdicts: Iterable[Verdict]) -> str:
-    """The different error messages, joined."""
-    messages = dict.fromkeys(verdict.error_message for verdict in verdicts if verdict.error_message is not None)
-    return "; ".join(messages) or "no verdict"
 
 
 def _parts(contents: Iterable[str]) -> Iterable[str]:

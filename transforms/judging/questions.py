@@ -7,12 +7,13 @@ one per sentence and document for MiniCheck, which rates single sentences.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, Assessment, Outcome, Verdict
+from beamjudge.schemas.assessment import Assessment, Outcome, Verdict
 from beamjudge.schemas.judges import JudgeSpec, Need, Protocol
 from beamjudge.schemas.row import Guidelines, Row
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.degenerate import decide, expected_facts, expected_responses, is_blank, stated
-from beamjudge.transforms.judging.minicheck import documents, error_messages, rate_sentences
+from beamjudge.transforms.judging.joining import failed_whole, with_costs
+from beamjudge.transforms.judging.minicheck import documents, rate_sentences
 from beamjudge.transforms.judging.question import JudgeInputs, Question
 from beamjudge.transforms.judging.sentences import split_sentences
 
@@ -45,7 +46,7 @@ def assemble(
         raise ValueError(f"{spec.name}: {len(questions)} questions, but {len(verdicts)} verdicts")
     if binding.protocol is Protocol.MINICHECK:
         sentences = [question.inputs.response or "" for question in questions]
-        return Assessment(_with_costs(rate_sentences(zip(sentences, verdicts, strict=True)), verdicts))
+        return Assessment(with_costs(rate_sentences(zip(sentences, verdicts, strict=True)), verdicts))
     if spec.unit == "chunk":
         return _assemble_chunks(row, verdicts)
     guidelines = _guidelines(spec, row, global_guidelines)
@@ -62,9 +63,9 @@ def can_judge(binding: JudgeBinding, row: Row, global_guidelines: Guidelines) ->
 
 def _guidelines(spec: JudgeSpec, row: Row, global_guidelines: Guidelines) -> Guidelines | None:
     """The guidelines that the judge checks; null where it checks none, or none were given."""
-    if Need.GUIDELINES in spec.needs:
+    if spec.guidelines_of == "row":
         return row.guidelines
-    if Need.GLOBAL_GUIDELINES in spec.needs and (global_guidelines.rules or global_guidelines.named):
+    if spec.guidelines_of == "run" and (global_guidelines.rules or global_guidelines.named):
         return global_guidelines
     return None
 
@@ -112,33 +113,35 @@ def _assemble_chunks(row: Row, verdicts: Sequence[Verdict]) -> Assessment:
     if any(chunk.outcome is Outcome.SCORED for chunk in chunks):
         verdict = Verdict(Outcome.SCORED)
     elif failed:
-        verdict = Verdict.failed(f"{len(failed)} of {len(chunks)} chunks could not be rated: {error_messages(failed)}")
+        verdict = failed_whole(failed, len(failed), len(chunks), "chunks")
     else:
         verdict = Verdict.not_applicable()
-    return Assessment(_with_costs(verdict, verdicts), chunks=tuple(chunks))
+    return Assessment(with_costs(verdict, verdicts), chunks=tuple(chunks))
 
 
 def _assemble_named(guidelines: Guidelines, verdicts: Sequence[Verdict]) -> Assessment:
-    """One verdict per name and their conjunction: any no is no; else any error is an error; else yes."""
+    """One verdict per name, and their conjunction. A name without rules asks for nothing and is passed over."""
     answers = iter(verdicts)
-    named = tuple((name, next(answers) if stated(rules) else _NO_RULES) for name, rules in guidelines.named)
-    broken = [(name, verdict) for name, verdict in named if verdict.rating == "no"]
-    failed = [verdict for _, verdict in named if verdict.outcome is Outcome.ERROR]
+    asked = [(name, next(answers)) for name, rules in guidelines.named if stated(rules)]
+    found = dict(asked)
+    named = tuple((name, found.get(name, _NO_RULES)) for name, _ in guidelines.named)
+    return Assessment(with_costs(_conjunction(asked), verdicts), named=named)
+
+
+def _conjunction(asked: Sequence[tuple[str, Verdict]]) -> Verdict:
+    """Any no is a no; else any error is an error; else any that nobody could decide leaves it undecided; else yes."""
+    broken = [(name, verdict) for name, verdict in asked if verdict.rating == "no"]
+    failed = [verdict for _, verdict in asked if verdict.outcome is Outcome.ERROR]
+    undecided = [(name, verdict) for name, verdict in asked if verdict.outcome is Outcome.NOT_APPLICABLE]
     if broken:
-        reasons = [f"{name}: {verdict.rationale}" if verdict.rationale else name for name, verdict in broken]
-        conjunction = Verdict.scored("no", f"Not followed: {'; '.join(reasons)}")
-    elif failed:
+        return Verdict.scored("no", f"Not followed: {_reasons(broken)}")
+    if failed:
         # Without the names: those of a row are the row's text.
-        causes = error_messages(failed)
-        conjunction = Verdict.failed(f"{len(failed)} of {len(named)} named guidelines could not be rated: {causes}")
-    else:
-        followed = ", ".join(name for name, verdict in named if verdict.rating == "yes")
-        conjunction = Verdict.scored("yes", f"Followed: {followed}")
-    return Assessment(_with_costs(conjunction, verdicts), named=named)
+        return failed_whole(failed, len(failed), len(asked), "named guidelines")
+    if undecided:
+        return Verdict.not_applicable(f"Undecided: {_reasons(undecided)}")
+    return Verdict.scored("yes", f"Followed: {', '.join(name for name, _ in asked)}")
 
 
-def _with_costs(verdict: Verdict, parts: Sequence[Verdict]) -> Verdict:
-    """`verdict` with the spend and the notes of its parts."""
-    notes = dict.fromkeys(note for part in parts for note in part.notes)
-    cost = sum((part.cost for part in parts), NO_JUDGE_SPEND)
-    return replace(verdict, spend=cost.spent, reused=cost.reused, wasted=cost.wasted, notes=tuple(notes))
+def _reasons(named: Sequence[tuple[str, Verdict]]) -> str:
+    return "; ".join(f"{name}: {verdict.rationale}" if verdict.rationale else name for name, verdict in named)

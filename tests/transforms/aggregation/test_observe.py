@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, JudgeSpend, Outcome, Spend, Verdict
+from beamjudge.schemas.judges import JudgeSpec, Need
 from beamjudge.schemas.metric import MetricKind, MetricSpec, Observed, mean_spec, share_spec
 from beamjudge.schemas.row import Guidelines
 from beamjudge.transforms.aggregation.observe import (
@@ -62,6 +63,25 @@ def test_judge_metrics_name_their_judge_and_range(make_plan: MakePlan) -> None:
     )
 
 
+def test_metrics_follow_from_the_judges_declaration(make_plan: MakePlan) -> None:
+    plan = make_plan(judges=["safety"], metrics=["none"], global_guidelines={"english": ["E"], "short": ["S"]})
+    own = JudgeSpec("own", "response", "guidelines", frozenset({Need.GLOBAL_GUIDELINES}), "?", second_names=("a/b",))
+    ranks = JudgeSpec("ranks", "retrieval", "chunk", frozenset({Need.CONTEXT}), "?", second_names=("c", "d"))
+    judges = tuple(replace(plan.judges[0], spec=spec) for spec in (own, ranks))
+    specs = judge_metric_specs(replace(plan, judges=judges))
+    assert [(spec.key, spec.judge, spec.kind.value, [name for name, _ in spec.names]) for spec in specs] == [
+        (f"{RESPONSE}/own/rating", "own", "share", [f"{RESPONSE}/own/rating/percentage", "a/b"]),
+        (f"{RESPONSE}/own/english/rating", "own", "share", [f"{RESPONSE}/own/english/rating/percentage"]),
+        (f"{RESPONSE}/own/short/rating", "own", "share", [f"{RESPONSE}/own/short/rating/percentage"]),
+        (
+            "retrieval/llm_judged/ranks/precision",
+            "ranks",
+            "mean",
+            ["retrieval/llm_judged/ranks/precision/average", "c", "d"],
+        ),
+    ]
+
+
 def test_guidelines_named_on_rows_are_metrics_of_their_judge() -> None:
     spec = row_guideline_spec("response/llm_judged/guideline_adherence/be/kind/rating")
     assert spec.names == (("response/llm_judged/guideline_adherence/be/kind/rating/percentage", "value"),)
@@ -91,8 +111,12 @@ def test_ratings(make_plan: MakePlan, make_row: MakeRow, verdict: Verdict, expec
 @pytest.mark.parametrize(
     ("verdict", "chunks", "expected"),
     [
-        # One chunk's failure costs that chunk only: one of two rated chunks is relevant.
-        (YES, (YES, NO, FAILED), Observed(MetricKind.MEAN, Outcome.SCORED, 0.5)),
+        (YES, (YES, NO), Observed(MetricKind.MEAN, Outcome.SCORED, 0.5, bounds=(0.5, 0.5))),
+        # One chunk's failure costs that chunk only: one of two rated chunks is relevant, of three it may be two.
+        (YES, (YES, NO, FAILED), Observed(MetricKind.MEAN, Outcome.SCORED, 0.5, bounds=(1 / 3, 2 / 3))),
+        (YES, (YES, *[FAILED] * 9), Observed(MetricKind.MEAN, Outcome.SCORED, 1.0, bounds=(0.1, 1.0))),
+        # A chunk that could not be rated, as it has no content, is no failure.
+        (YES, (NO, SKIPPED, FAILED), Observed(MetricKind.MEAN, Outcome.SCORED, 0.0, bounds=(0.0, 0.5))),
         (FAILED, (FAILED, FAILED), Observed(MetricKind.MEAN, Outcome.ERROR)),
         (NOT_SAMPLED, None, Observed(MetricKind.MEAN, Outcome.NOT_SAMPLED)),
         (SKIPPED, (), None),
@@ -180,6 +204,27 @@ def test_spend_is_that_of_the_verdicts_one_by_one(make_plan: MakePlan, make_row:
         ("chunk_relevance", JudgeSpend(spent=cheap)),
         ("chunk_relevance", JudgeSpend(wasted=cheap)),
         ("chunk_relevance", JudgeSpend(reused=dear)),
+    )
+
+
+def test_single_verdicts_are_counted_by_judge(make_plan: MakePlan, make_row: MakeRow) -> None:
+    names = ["safety", "correctness", "groundedness", "chunk_relevance", "guideline_adherence"]
+    plan = make_plan(judges=names, metrics=["none"])
+    row = make_row(
+        assessments={
+            "safety": Assessment(YES),
+            "correctness": Assessment(FAILED),
+            "groundedness": Assessment(SKIPPED),
+            "chunk_relevance": Assessment(YES, (YES, NO, *[FAILED] * 3, SKIPPED)),
+            "guideline_adherence": Assessment(FAILED, named=(("a", YES), ("b", FAILED), ("c", SKIPPED))),
+        }
+    )
+    assert observe_row(row, (), plan).verdicts == (
+        ("groundedness", (0, 0)),
+        ("safety", (1, 0)),
+        ("correctness", (0, 1)),
+        ("guideline_adherence", (1, 1)),
+        ("chunk_relevance", (2, 3)),
     )
 
 

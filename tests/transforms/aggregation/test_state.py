@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.schemas.assessment import JudgeSpend, Outcome, Spend
+from beamjudge.schemas.assessment import JudgeSpend, Outcome, Spend, VerdictCounts
 from beamjudge.schemas.metric import MetricKind, Observed
 from beamjudge.transforms.aggregation.bootstrap import bootstrap_interval
 from beamjudge.transforms.aggregation.sketch import quantile
@@ -47,6 +47,10 @@ OBSERVATIONS = st.builds(
     id_hash=st.none() | st.integers(0, 2**64 - 1),
     spend=st.lists(
         st.tuples(st.sampled_from(["safety", "tone"]), st.builds(JudgeSpend, *[SPENDS] * 3)),
+        max_size=2,
+    ).map(tuple),
+    verdicts=st.lists(
+        st.tuples(st.sampled_from(["safety", "tone"]), st.builds(VerdictCounts, st.integers(0, 9), st.integers(0, 9))),
         max_size=2,
     ).map(tuple),
 )
@@ -86,6 +90,9 @@ def test_any_split_and_order_equals_the_direct_computation(rows: list[Observatio
         if spends:
             # 0.25 per call is a sum without rounding, so spends compare exactly.
             assert state.spend[judge] == sum(spends[1:], spends[0])
+        counts = [each for row in rows for name, each in row.verdicts if name == judge]
+        if counts:
+            assert state.verdicts[judge] == tuple(map(sum, zip(*counts, strict=True)))
     for key, metric in state.metrics.items():
         outcomes = Counter(each.outcome for each in observed(rows, key))
         assert metric.n_scored == outcomes[Outcome.SCORED]
@@ -138,6 +145,28 @@ def test_means_and_variances_are_near_the_exact_ones(values: list[float], rng: r
     assert quantile(metric.sketch, 0.5) == pytest.approx(median, rel=0.005 * (1 + 1e-9), abs=0)
 
 
+BOUNDED = st.tuples(*[st.integers(-(10**6), 10**6).map(lambda n: n / 4)] * 3).map(sorted)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(BOUNDED, st.booleans()), min_size=1, max_size=30), st.randoms(use_true_random=False))
+def test_bounds_add_up_and_a_value_without_any_is_its_own(
+    values: list[tuple[list[float], bool]], rng: random.Random
+) -> None:
+    rows = [
+        Observation(
+            0, {"mean": Observed(MetricKind.MEAN, Outcome.SCORED, value, bounds=(low, high) if bounded else None)}
+        )
+        for (low, value, high), bounded in values
+    ]
+    metric = merged_at_random(rows, rng).metrics["mean"]
+    assert isinstance(metric, MeanState)
+    # Quarters add up without rounding.
+    assert metric.sum_if_errors_no == sum(low if bounded else value for (low, value, _), bounded in values)
+    assert metric.sum_if_errors_yes == sum(high if bounded else value for (_, value, high), bounded in values)
+    assert metric.sum == sum(value for (_, value, _), _ in values)
+
+
 def test_a_large_offset_keeps_the_variance() -> None:
     # 1e9 - 1, 1e9, 1e9 + 1 a thousand times each: squared deviations sum to 2,000.
     values = [1e9 - 1, 1e9, 1e9 + 1] * 1000
@@ -166,6 +195,7 @@ def test_states_differ_when_their_sums_do() -> None:
     row = Observation(0, {"share": Observed(MetricKind.SHARE, Outcome.SCORED, 1.0)}, 7)
     assert state_of([row]) != state_of([row, row])
     assert state_of([row]) != state_of([row._replace(id_hash=8)])
+    assert state_of([row]) != state_of([row._replace(verdicts=(("safety", VerdictCounts(1, 0)),))])
     assert state_of([row]) != state_of([row._replace(observed={"share": Observed(MetricKind.SHARE, Outcome.ERROR)})])
 
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome, Spend
+from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome, Spend, VerdictCounts
 from beamjudge.schemas.metric import MetricKind, Observed
 from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import Observation, SliceState
@@ -24,7 +24,8 @@ def observed(kind: MetricKind, scored: st.SearchStrategy[Observed]) -> st.Search
 
 def observations(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[Observation]]:
     share = st.sampled_from([0.0, 1.0]).map(lambda value: Observed(MetricKind.SHARE, Outcome.SCORED, value))
-    mean = numbers.map(lambda value: Observed(MetricKind.MEAN, Outcome.SCORED, value))
+    bounds = st.none() | st.tuples(numbers, numbers)
+    mean = st.builds(Observed, st.just(MetricKind.MEAN), st.just(Outcome.SCORED), numbers, st.none(), bounds)
     corpus = st.tuples(st.integers(0, 2**40), st.integers(0, 9)).map(
         lambda stats: Observed(MetricKind.CORPUS, Outcome.SCORED, stats=stats)
     )
@@ -35,6 +36,7 @@ def observations(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[Ob
     }
     spend = st.builds(Spend, *[st.integers(0, 99)] * 4, st.none() | QUARTERS)
     spends = st.builds(JudgeSpend, spend, spend, spend).filter(lambda spends: spends != NO_JUDGE_SPEND)
+    verdicts = st.builds(VerdictCounts, st.integers(0, 2**40), st.integers(0, 9))
     return st.lists(
         st.builds(
             Observation,
@@ -42,6 +44,8 @@ def observations(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[Ob
             st.fixed_dictionaries({}, optional=metrics),
             st.none() | st.integers(0, 2**64 - 1),
             st.lists(st.tuples(st.sampled_from(["safety", "tone"]), spends), max_size=2).map(tuple),
+            st.just(False),
+            st.lists(st.tuples(st.sampled_from(["safety", "tone"]), verdicts), max_size=2).map(tuple),
         ),
         max_size=15,
     )

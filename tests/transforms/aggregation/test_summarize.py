@@ -119,6 +119,22 @@ def test_the_precision_of_chunks_is_bounded_by_its_errors(make_plan: MakePlan) -
     assert rows["retrieval/llm_judged/chunk_relevance_precision/average"].value == 0.75
 
 
+def test_the_precision_of_chunks_is_bounded_by_the_errors_of_single_chunks(make_plan: MakePlan) -> None:
+    plan = make_plan(judges=["chunk_relevance"])
+    key = "retrieval/llm_judged/chunk_relevance/precision"
+    state, rest = SliceState(), SliceState()
+    # Ten rows of ten chunks each: one is relevant, and nine failed. One row more is an error as a whole.
+    for number in range(10):
+        observed = Observed(MetricKind.MEAN, Outcome.SCORED, 1.0, bounds=(0.1, 1.0))
+        (state if number % 2 else rest).add(Observation(0, {key: observed}))
+    rest.add(Observation(0, {key: Observed(MetricKind.MEAN, Outcome.ERROR)}))
+    state.merge(rest)
+    row = rows_by_name(plan, state, *judge_metric_specs(plan))["retrieval/llm_judged/chunk_relevance/precision/average"]
+    assert (row.n_scored, row.n_error, row.value) == (10, 1, 1.0)
+    assert row.value_if_errors_no == pytest.approx(1 / 11)
+    assert row.value_if_errors_yes == pytest.approx(1.0)
+
+
 def test_a_mean_without_scored_rows_is_null(make_plan: MakePlan) -> None:
     rows = rows_by_name(make_plan(), state_of("m", MetricKind.MEAN, None), mean_spec("m", with_sum=True))
     for row in rows.values():

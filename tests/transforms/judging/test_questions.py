@@ -1,15 +1,17 @@
 """What is asked of a row, what is decided without asking, and how answers become an assessment."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
 
 from beamjudge.schemas.assessment import Assessment, JudgeSpend, Outcome, Spend, Verdict
-from beamjudge.schemas.judges import BUILT_IN_JUDGES, Protocol
+from beamjudge.schemas.judges import BUILT_IN_JUDGES, JudgeSpec, Need, Protocol
 from beamjudge.schemas.row import Document, Guidelines, Row, TokenUsage, Turn
 from beamjudge.schemas.run_config import Endpoint
 from beamjudge.transforms.judging.binding import JudgeBinding
+from beamjudge.transforms.judging.degenerate import decide
 from beamjudge.transforms.judging.minicheck import DOCUMENT_BYTES, documents
 from beamjudge.transforms.judging.question import JudgeInputs, Question
 from beamjudge.transforms.judging.questions import assemble, can_judge, plan_questions
@@ -185,6 +187,57 @@ def test_degenerate_inputs_are_decided_by_rule(
     assert assessment.verdict.spend == Spend()
 
 
+_BY_RULE = {None: None, "yes": ("scored", "yes"), "no": ("scored", "no"), "not_applicable": ("not_applicable", None)}
+
+
+@pytest.mark.parametrize("on_empty_context", _BY_RULE)
+@pytest.mark.parametrize("on_blank_response", _BY_RULE)
+def test_what_an_empty_input_means_is_the_judges_declaration(on_blank_response: Any, on_empty_context: Any) -> None:
+    needs = frozenset({Need.RESPONSE, Need.CONTEXT})
+    spec = JudgeSpec(
+        "own",
+        "response",
+        "row",
+        needs,
+        "?",
+        on_blank_response=on_blank_response,
+        on_empty_context=on_empty_context,
+    )
+
+    def said(**fields: Any) -> tuple[str, str | None] | None:
+        verdict = decide(spec, _row(**fields), None)
+        return None if verdict is None else (verdict.outcome.value, verdict.rating)
+
+    assert said() is None
+    assert said(response_text=" ") == _BY_RULE[on_blank_response]
+    assert said(retrieved_context=()) == _BY_RULE[on_empty_context]
+    assert said(retrieved_context=_context(" ", None)) == _BY_RULE[on_empty_context]
+    both = _BY_RULE[on_blank_response] or _BY_RULE[on_empty_context]
+    assert said(response_text="", retrieved_context=()) == both
+
+
+@pytest.mark.parametrize(
+    ("need", "own", "global_", "rules"),
+    [
+        (Need.GUIDELINES, _RULES, _NO_GUIDELINES, ("Be brief.",)),
+        (Need.GLOBAL_GUIDELINES, None, _RULES, ("Be brief.",)),
+        (Need.GUIDELINES, None, _RULES, None),
+        (Need.GLOBAL_GUIDELINES, _RULES, _NO_GUIDELINES, None),
+    ],
+)
+def test_whose_guidelines_are_checked_is_the_judges_declaration(
+    need: Need, own: Guidelines | None, global_: Guidelines, rules: tuple[str, ...] | None
+) -> None:
+    spec = JudgeSpec("own", "response", "guidelines", frozenset({Need.RESPONSE, need}), "?")
+    binding = JudgeBinding(spec, "", spec.protocol, "default", Endpoint(model="m"))
+    planned = plan_questions(binding, _row(guidelines=own), global_)
+    if rules is None:
+        assert planned == Assessment(Verdict.not_applicable())
+    else:
+        assert isinstance(planned, tuple)
+        assert [question.inputs.guidelines for question in planned] == [rules]
+
+
 def test_chunks_without_text_keep_their_rank() -> None:
     context = _context(None, "a", " ", "b")
     (inputs,) = _asked("groundedness", retrieved_context=context)
@@ -252,6 +305,35 @@ def test_named_guidelines_are_joined_by_and() -> None:
     assert undecided.verdict == Verdict.failed("1 of 2 named guidelines could not be rated: no reply")
 
 
+@pytest.mark.parametrize("kinds", list(product(["yes", "no", "error", "undecided", "no rules"], repeat=3)))
+def test_one_name_that_nobody_could_check_is_no_yes(kinds: tuple[str, ...]) -> None:
+    answers = {
+        "yes": Verdict.scored("yes", "ok"),
+        "no": Verdict.scored("no", "rude"),
+        "error": Verdict.failed("no reply"),
+        "undecided": Verdict.not_applicable("no rule understands it"),
+    }
+    guidelines = Guidelines(
+        named=tuple((f"g{i}", () if kind == "no rules" else (f"Rule {i}.",)) for i, kind in enumerate(kinds))
+    )
+    asked = [kind for kind in kinds if kind != "no rules"]
+    if not asked:
+        assert _decided("guideline_adherence", guidelines=guidelines).verdict.outcome is Outcome.NOT_APPLICABLE
+        return
+    verdict = _answer_named(guidelines, *(answers[kind] for kind in asked)).verdict
+    undecided = [f"g{i}" for i, kind in enumerate(kinds) if kind == "undecided"]
+    if "no" in asked:
+        assert verdict.rating == "no"
+    elif "error" in asked:
+        failed = asked.count("error")
+        assert verdict == Verdict.failed(f"{failed} of {len(asked)} named guidelines could not be rated: no reply")
+    elif undecided:
+        reasons = "; ".join(f"{name}: no rule understands it" for name in undecided)
+        assert verdict == Verdict.not_applicable(f"Undecided: {reasons}")
+    else:
+        assert verdict.rating == "yes"
+
+
 def test_a_name_without_rules_does_not_apply() -> None:
     guidelines = Guidelines(named=(("none", ()), ("tone", ("Be kind.",))))
     assessment = _answer_named(guidelines, Verdict.scored("yes", "ok"))
@@ -285,6 +367,7 @@ def _minicheck(row: Row, *answers: Verdict) -> Verdict:
     return assemble(binding, row, _NO_GUIDELINES, questions, answers).verdict
 
 
+_SUPPORTED = "Every sentence is supported by a document."
 _YES, _NO, _FAILED = Verdict.scored("yes", None), Verdict.scored("no", None), Verdict.failed("no reply")
 
 
@@ -304,6 +387,64 @@ def test_minicheck_asks_sentence_by_sentence_and_document_by_document() -> None:
     assert _minicheck(row, _FAILED, _NO, _NO, _NO).rating == "no"
     undecided = _minicheck(row, _YES, _NO, _FAILED, _NO)
     assert undecided == Verdict.failed("1 of 2 sentences could not be rated: no reply")
+
+
+def test_minicheck_passes_over_sentences_that_are_neither_true_nor_false() -> None:
+    row = _row(response_text="Sure! Two is blue.", retrieved_context=_context("x" * DOCUMENT_BYTES, "last one"))
+    courtesy = Verdict.not_applicable("a courtesy")
+    assert _minicheck(row, courtesy, courtesy, _NO, _YES) == Verdict.scored("yes", _SUPPORTED)
+    assert _minicheck(row, courtesy, courtesy, _NO, _NO).rating == "no"
+    assert _minicheck(row, courtesy, courtesy, _NO, _FAILED).error_message == (
+        "1 of 2 sentences could not be rated: no reply"
+    )
+    # One document that cannot tell takes nothing from what the other one says.
+    assert _minicheck(row, courtesy, _YES, courtesy, _YES).rating == "yes"
+    assert _minicheck(row, courtesy, _YES, courtesy, _NO).rating == "no"
+    assert _minicheck(row, courtesy, _FAILED, _YES, _YES).outcome is Outcome.ERROR
+    nothing = _minicheck(row, courtesy, courtesy, courtesy, courtesy)
+    assert nothing == Verdict.not_applicable("No sentence of the response states anything that could be supported.")
+
+
+_QUOTA = Verdict.failed("stopped:quota")
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol", "what"),
+    [
+        ("groundedness", None, None),
+        ("groundedness", Protocol.MINICHECK, "sentences"),
+        ("chunk_relevance", None, "chunks"),
+        ("guideline_adherence", None, "named guidelines"),
+    ],
+)
+def test_what_was_stopped_stays_told_however_answers_are_joined(
+    name: str, protocol: Protocol | None, what: str | None
+) -> None:
+    """Of all ways in which verdicts become one: the row's error begins as theirs do, and the row counts as stopped."""
+    row = _row(response_text="One. Two.", retrieved_context=_context("a" * DOCUMENT_BYTES, "b"), guidelines=_NAMED)
+    binding = _binding(name, protocol)
+    questions = plan_questions(binding, row, _NO_GUIDELINES)
+    assert isinstance(questions, tuple)
+
+    def joined(*answers: Verdict) -> Assessment:
+        return assemble(binding, row, _NO_GUIDELINES, questions, [*answers, *[_YES] * len(questions)][: len(questions)])
+
+    every = joined(*[_QUOTA] * len(questions))
+    message = "stopped:quota" if what is None else f"stopped:quota: 2 of 2 {what} could not be rated"
+    assert (every.verdict.error_message, every.verdict.stopped) == (message, True)
+    assert sum(part.stopped for part in every.parts()) == (2 if what in ("chunks", "named guidelines") else 1)
+    if what is not None:
+        failed = joined(*[_FAILED] * (len(questions) - 1), _QUOTA).verdict
+        assert failed.error_message == f"stopped:quota: 2 of 2 {what} could not be rated: no reply"
+    assert not joined(_FAILED).verdict.stopped
+    assert not joined(_NO).verdict.stopped
+
+
+def test_a_sentence_that_decides_alone_does_not_hide_that_others_were_stopped() -> None:
+    row = _row(response_text="One is red. Two is blue.", retrieved_context=_context("first"))
+    unsupported = _minicheck(row, _NO, _QUOTA)
+    assert (unsupported.rating, unsupported.stopped) == ("no", True)
+    assert Assessment(unsupported).parts()[0].stopped
 
 
 def test_documents_keep_short_contents_together_and_cut_long_ones_at_sentences() -> None:
