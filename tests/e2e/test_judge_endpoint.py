@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import pyarrow.parquet as pq
 import pytest
 from direct import differences, expected_metrics, read_metrics, read_rows
 from fake_endpoint import Completion, FakeEndpoint, Hang, error
@@ -181,3 +182,11 @@ def test_an_interrupt_ends_at_once_and_is_on_record(tmp_path, endpoint):
     assert not (tmp_path / "out" / "run.json").exists()
     (attempt,) = (tmp_path / "out" / "attempts").iterdir()
     assert json.loads(attempt.read_text())["status"] == "interrupted"
+
+
+def test_rationales_that_are_not_stored_are_in_no_file(tmp_path, endpoint):
+    endpoint.respond = lambda request: Completion('{"rationale": "Zanzibar", "rating": "yes"}')
+    assert main(flags(tmp_path, endpoint, "--store_rationales", "off", "--judges", "safety")) == 0
+    tables = list((tmp_path / "out").rglob("*.parquet"))
+    assert any("verdicts" in path.parts for path in tables)
+    assert "Zanzibar" not in "".join(str(pq.read_table(path).to_pylist()) for path in tables)

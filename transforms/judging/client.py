@@ -61,6 +61,7 @@ class JudgeClient:
         )
         self._run_id = config.run_id
         self._store = _open_store(plan)
+        self._keeps_rationales = config.store_rationales == "on"
         self._lock = threading.Lock()
         self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -207,7 +208,8 @@ class JudgeClient:
     def _put(self, key: str, binding: JudgeBinding, verdict: Verdict, askers: "list[_Asker]") -> None:
         if self._store:
             ids = dict.fromkeys(asker.request_id for asker in askers if asker.request_id is not None)
-            self._store.put(_stored(key, binding, verdict, self._run_id, tuple(ids)))
+            kept = verdict if self._keeps_rationales else replace(verdict, rationale=None)
+            self._store.put(_stored(key, binding, kept, self._run_id, tuple(ids)))
 
     def _cancel_all(self) -> None:
         for task in tuple(self._tasks):
