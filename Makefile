@@ -10,7 +10,7 @@ ROOMS := pipelines transforms prompts schemas
 help:
 	@echo "make demo    evaluate the example log without a model; the outputs are in demo-output/"
 	@echo "make test    run all tests"
-	@echo "make bench   measure peak memory on logs of 25,000 and 100,000 rows (QUICK=1: 5,000 and 20,000)"
+	@echo "make bench   measure peak memory as logs grow, and text metrics against their libraries (QUICK=1: less)"
 	@echo "make bench-engine  measure the judge engine against a mock endpoint, which needs node (QUICK=1: a tenth)"
 	@echo "make test-real  every judge through a real, small model (installs llama.cpp and its weights)"
 	@echo "make lint    check style (ruff) and types (mypy, strict)"
@@ -43,6 +43,7 @@ test-real: $(VENV)/models/ready
 
 bench: $(READY)
 	@$(BIN)/python benchmarks/memory.py $(if $(QUICK),--rows 5000 20000)
+	@$(BIN)/python benchmarks/text_metrics.py $(if $(QUICK),--rows 30)
 
 bench-engine: $(READY)
 	@$(BIN)/python benchmarks/engine/run.py $(if $(QUICK),--quick)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.run_config import JUDGE_NAMES, METRIC_GROUPS
+from beamjudge.schemas.text_tokenizers import TEXT_TOKENIZERS
 
 EXAMPLES = """examples:
   beamjudge evaluate --input log.jsonl --output eval/
@@ -41,6 +42,11 @@ def names(text: str) -> list[str]:
     if not found:
         raise argparse.ArgumentTypeError(f"got {text!r}; expected NAME[,NAME]")
     return found
+
+
+def integers(text: str) -> list[int]:
+    """`1,5,10` as a list of numbers."""
+    return [integer(part) for part in names(text)]
 
 
 def assignments(text: str) -> dict[str, str]:
@@ -114,7 +120,21 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     ),
     "what is measured": (
         Flag("judges", f"which judges run: none, or some of {_JUDGES} (default: all but the last two)", names, "A,B"),
-        Flag("metrics", f"which metrics run: none, or groups or names: {_METRICS} (default: all)", names, "A,B"),
+        Flag(
+            "metrics",
+            f"which metrics run: none, or groups or names: {_METRICS} (default, and in the group text: all but ter)",
+            names,
+            "A,B",
+        ),
+        Flag("retrieval_k", "the ranks k of the retrieval metrics at k (default 1,3,5,10)", integers, "K,K"),
+        Flag(
+            "text_tokenizer",
+            "the tokenizer of the text metrics: auto (default) follows the script of the texts; with any other, texts "
+            "are taken as they are and all scores are those of sacrebleu, rouge-score and nltk (rouge: with their "
+            "defaults)",
+            choices=TEXT_TOKENIZERS,
+        ),
+        Flag("rouge_stemmer", "compare English stems for ROUGE, as rouge-score's use_stemmer does", is_switch=True),
         Flag("global_guidelines", "rules for every response; several may be given", is_list=True, metavar="RULE"),
         Flag(
             "slice_by", "columns or dotted paths to break the numbers down by: model,locale,model*locale", names, "A,B"

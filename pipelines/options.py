@@ -18,9 +18,10 @@ from pydantic import BaseModel, ValidationError
 
 from beamjudge.pipelines.flags import FLAGS, RUNNERS
 from beamjudge.schemas.errors import UsageError
+from beamjudge.schemas.rules import Rule
 from beamjudge.schemas.run_config import LEXICAL, VARIABLE, Endpoint, Gates, JudgeSettings, Price, RunConfig
 
-_FILE_ONLY_KEYS = ("endpoints", "judge_settings", "gates")
+_FILE_ONLY_KEYS = ("endpoints", "judge_settings", "rules", "gates")
 # Where the validator's own words would not help who wrote the value.
 _EXPECTED = {
     "dict_type": "names with their values",
@@ -33,7 +34,8 @@ _EXPECTED = {
     "list_type": "a list",
     "bool_type": "true or false",
 }
-_LISTS = ("input", "judges", "metrics", "slice_by")
+# Lists of which a file may give a single value, with the type of that.
+_LISTS = {"input": str, "judges": str, "metrics": str, "retrieval_k": int, "slice_by": str}
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,9 @@ def _check_file_keys(path: str, values: Mapping[str, Any]) -> None:
 
 
 def _lay_flags_over(values: dict[str, Any], arguments: Mapping[str, Any]) -> None:
-    for name in _LISTS:
+    for name, kind in _LISTS.items():
         # A single value is as good as a list of one in a file that people write by hand.
-        if isinstance(values.get(name), str):
+        if isinstance(values.get(name), kind):
             values[name] = [values[name]]
     for flag in FLAGS:
         if flag.name not in arguments:
@@ -223,7 +225,12 @@ def _first_error(error: ValidationError, path: str | None, arguments: Mapping[st
 
 def _unknown_key(place: Sequence[str]) -> str:
     """What may stand in the place of a key that is not known."""
-    models: dict[str, type[BaseModel]] = {"gates": Gates, "endpoints": Endpoint, "judge_settings": JudgeSettings}
+    models: dict[str, type[BaseModel]] = {
+        "gates": Gates,
+        "endpoints": Endpoint,
+        "judge_settings": JudgeSettings,
+        "rules": Rule,
+    }
     model = Price if "price_per_million" in place[:-1] else models.get(place[0], RunConfig)
     near = difflib.get_close_matches(place[-1], model.model_fields, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""

@@ -79,6 +79,11 @@ def mean_spec(
     return MetricSpec(column, MetricKind.MEAN, names, low=low, high=high)
 
 
+def corpus_spec(key: str, *, scorer: str, low: float, high: float | None, optional: bool = False) -> MetricSpec:
+    """A score of statistics that are summed over the run, under its own key as name."""
+    return MetricSpec(key, MetricKind.CORPUS, ((key, "value"),), low=low, high=high, scorer=scorer, optional=optional)
+
+
 def share_spec(column: str, judge: str | None = None) -> MetricSpec:
     """A column whose share of rows that are true, or yes, is given: `<column>/percentage`, a fraction in [0, 1]."""
     return MetricSpec(column, MetricKind.SHARE, ((f"{column}/percentage", "value"),), judge, low=0.0, high=1.0)

@@ -1,7 +1,7 @@
 """One validated, immutable configuration behind the command line's flags and the config file.
 
-Every key of the file is a flag's name, except the nested ones (`endpoints`, `judge_settings`, `gates`), which exist in
-the file only. `RunConfig` is what all stages are built from; it holds references to secrets and never a secret.
+Every key of the file is a flag's name, except the nested ones (`endpoints`, `judge_settings`, `rules`, `gates`), which
+exist in the file only. `RunConfig` is what all stages are built from; it holds references to secrets, never a secret.
 """
 
 import difflib
@@ -14,17 +14,27 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from beamjudge.schemas.json_value import canonical_json
 from beamjudge.schemas.judges import BUILT_IN_JUDGES, Need, Protocol
 from beamjudge.schemas.row import Guidelines
+from beamjudge.schemas.rules import Rule
+from beamjudge.schemas.text_tokenizers import TEXT_TOKENIZERS, why_unavailable
 
 LEXICAL = "lexical"
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 METRIC_GROUPS: dict[str, tuple[str, ...]] = {
-    "retrieval": ("document_recall",),
+    "retrieval": (
+        *("document_recall", "precision_at_k", "recall_at_k", "ndcg_at_k", "hit_rate_at_k"),
+        *("mrr", "map", "r_precision"),
+    ),
     "tokens": ("tokens",),
     "latency": ("latency",),
-    "text": ("bleu", "rouge"),
-    "form": ("length",),
+    "text": (
+        *("bleu", "chrf", "chrfpp", "ter", "rouge", "meteor", "exact_match", "token_f1"),
+        "edit_similarity",
+    ),
+    "form": ("length", "is_refusal", "is_json", "language"),
 }
 METRIC_NAMES: tuple[str, ...] = tuple(name for names in METRIC_GROUPS.values() for name in names)
+# Slow beside the others, and little asked for: it runs when it is named.
+METRICS_ON_REQUEST: tuple[str, ...] = ("ter",)
 INPUT_COLUMNS: tuple[str, ...] = (
     "request_id",
     "request",
@@ -129,6 +139,10 @@ class RunConfig(_Model):
     columns: dict[str, str] = {}
     judges: list[str] | None = None
     metrics: list[str] | None = None
+    retrieval_k: Annotated[list[Annotated[int, Field(gt=0)]], Field(min_length=1)] = [1, 3, 5, 10]
+    text_tokenizer: str = "auto"
+    rouge_stemmer: bool = False
+    rules: list[Rule] = []
     global_guidelines: list[str] | dict[str, list[str]] = []
     endpoints: dict[str, Endpoint] = {"default": Endpoint(model=LEXICAL)}
     judge_settings: dict[str, JudgeSettings] = {}
@@ -187,6 +201,31 @@ class RunConfig(_Model):
     @classmethod
     def _metrics_are_known(cls, value: list[str] | None) -> list[str] | None:
         return _known(value, (*METRIC_GROUPS, *METRIC_NAMES), "metric")
+
+    @field_validator("retrieval_k")
+    @classmethod
+    def _ranks_are_distinct(cls, value: list[int]) -> list[int]:
+        if len(set(value)) < len(value):
+            raise ValueError("a rank is given twice")
+        return sorted(value)
+
+    @field_validator("text_tokenizer")
+    @classmethod
+    def _tokenizer_is_available(cls, value: str) -> str:
+        if value not in TEXT_TOKENIZERS:
+            raise ValueError(f"got {value!r}; expected one of {', '.join(TEXT_TOKENIZERS)}")
+        if reason := why_unavailable(value):
+            raise ValueError(reason)
+        return value
+
+    @field_validator("rules")
+    @classmethod
+    def _rules_are_distinct(cls, value: list[Rule]) -> list[Rule]:
+        names = [rule.name for rule in value]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two rules are named {name}; expected a name of its own for each")
+        return value
 
     @field_validator("slice_by")
     @classmethod
@@ -257,10 +296,14 @@ class RunConfig(_Model):
         return tuple(name for name in JUDGE_NAMES if name in self.judges)
 
     def selected_metrics(self) -> tuple[str, ...]:
-        """The names of the metrics that run; a group stands for its members."""
+        """The names of the metrics that run; a group stands for its members but those that run on request only."""
+        by_default = set(METRIC_NAMES) - set(METRICS_ON_REQUEST)
         if self.metrics is None:
-            return METRIC_NAMES
-        wanted = {name for entry in self.metrics for name in METRIC_GROUPS.get(entry, (entry,))}
+            return tuple(name for name in METRIC_NAMES if name in by_default)
+        wanted = set(self.metrics)
+        for group, members in METRIC_GROUPS.items():
+            if group in wanted:
+                wanted |= by_default.intersection(members)
         if "document_recall" in (self.judges or ()):
             wanted.add("document_recall")
         return tuple(name for name in METRIC_NAMES if name in wanted)
@@ -289,6 +332,10 @@ _TABLE_FIELDS = {
     "columns",
     "judges",
     "metrics",
+    "retrieval_k",
+    "text_tokenizer",
+    "rouge_stemmer",
+    "rules",
     "global_guidelines",
     "endpoints",
     "judge_settings",

@@ -113,13 +113,14 @@ def expected_metrics(rows):
         expected[f"{precision}/average"] = told
         expected["retrieval/llm_judged/chunk_relevance_precision/average"] = told
     for column, low, high in (
-        ("retrieval/ground_truth/document_recall", 0, 1),
+        *((column, 0, 1) for column in rows[0] if column.startswith("retrieval/ground_truth/")),
         ("agent/total_token_count", 0, None),
         ("agent/input_token_count", 0, None),
         ("agent/output_token_count", 0, None),
         ("agent/latency_seconds", 0, None),
-        ("response/text/bleu", 0, 100),
+        *((f"response/text/{name}", 0, 100) for name in ("bleu", "chrf", "chrfpp")),
         *((f"response/text/{name}", 0, 1) for name in ("rouge1", "rouge2", "rougeL", "rougeLsum")),
+        *((f"response/text/{name}", 0, 1) for name in ("meteor", "exact_match", "token_f1", "edit_similarity")),
         *((f"response/text/{name}", 0, None) for name in ("characters", "words", "sentences")),
     ):
         if column in rows[0]:
@@ -127,11 +128,10 @@ def expected_metrics(rows):
             if column.endswith("token_count"):
                 values = [row[column] for row in rows if row[column] is not None]
                 expected[f"{column}/sum"] = {"value": sum(values) if values else None, "n_scored": len(values)}
-    if "response/text/is_empty" in rows[0]:
-        flags = [row["response/text/is_empty"] for row in rows]
-        expected["response/text/is_empty/percentage"] = share(
-            ["yes" if flag else "no" for flag in flags if flag is not None], [], n
-        )
+    for column in rows[0]:
+        if column.startswith(("response/text/is_", "response/text/language_", "response/rule/")):
+            flags = [row[column] for row in rows if row[column] is not None]
+            expected[f"{column}/percentage"] = share(["yes" if flag else "no" for flag in flags], [], n)
     for name, told in named_guidelines(rows).items():
         expected[f"response/llm_judged/guideline_adherence/{name}/rating/percentage"] = told
     return expected

@@ -12,6 +12,7 @@ from beamjudge.pipelines.flags import FLAGS
 from beamjudge.schemas.judges import BUILT_IN_JUDGES
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.record import NOTE_CODES, REJECT_CODES
+from beamjudge.schemas.rules import Rule
 from beamjudge.schemas.run_config import Endpoint, Gates, JudgeSettings, Price, RunConfig
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, REJECTS_SCHEMA
 from beamjudge.schemas.tables.verdicts import VERDICTS_SCHEMA
@@ -109,7 +110,7 @@ def test_the_example_config_is_valid() -> None:
     RunConfig.model_validate(yaml.safe_load(EXAMPLE_CONFIG))
 
 
-@pytest.mark.parametrize("model", [RunConfig, Endpoint, Gates, JudgeSettings, Price])
+@pytest.mark.parametrize("model", [RunConfig, Endpoint, Gates, JudgeSettings, Price, Rule])
 def test_the_example_config_shows_every_key(model: type[RunConfig]) -> None:
     shown = set(re.findall(r"(\w+):", EXAMPLE_CONFIG))
     assert set(model.model_fields) <= shown

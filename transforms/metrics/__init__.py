@@ -9,12 +9,11 @@ from beamjudge.schemas.assessment import EvaluatedRow, MetricValue
 from beamjudge.schemas.row import Row
 from beamjudge.schemas.run_config import METRIC_GROUPS
 from beamjudge.transforms.metrics.family import MetricFamily
-from beamjudge.transforms.metrics.text.scored_text import TOKENIZER
 
 if TYPE_CHECKING:  # a plan is made of families, which are in this package
     from beamjudge.transforms.plan import RunPlan
 
-_OF_RESPONSE_TEXT = frozenset((*METRIC_GROUPS["text"], *METRIC_GROUPS["form"], TOKENIZER.name))
+_OF_RESPONSE_TEXT = frozenset((*METRIC_GROUPS["text"], *METRIC_GROUPS["form"], "tokenizer", "rules"))
 
 
 class Metrics(beam.PTransform[beam.PCollection[Row], beam.PCollection[EvaluatedRow]]):
@@ -32,7 +31,8 @@ class Metrics(beam.PTransform[beam.PCollection[Row], beam.PCollection[EvaluatedR
 
 
 class TextMetrics(Metrics):
-    """As `Metrics`, but only those of the plan's families that look at the response text (groups `text` and `form`)."""
+    """As `Metrics`, but only those of the plan's families that look at the response text (groups `text` and `form`,
+    and the rules)."""
 
     def __init__(self, plan: "RunPlan") -> None:
         super().__init__(plan)

@@ -11,8 +11,7 @@ from beamjudge.schemas.metric import MetricKind, MetricRow, MetricSpec, Observed
 from beamjudge.transforms.aggregation.observe import judge_metric_specs
 from beamjudge.transforms.aggregation.state import Observation, SliceState
 from beamjudge.transforms.aggregation.summarize import duplicate_request_ids, metric_rows
-from beamjudge.transforms.metrics.text.bleu import BLEU as BLEU_FAMILY
-from beamjudge.transforms.metrics.text.bleu import bleu_statistics
+from beamjudge.transforms.metrics.text.bleu import bleu_family, bleu_statistics
 from beamjudge.transforms.plan import RunPlan
 
 MakePlan = Callable[..., RunPlan]
@@ -151,7 +150,7 @@ def test_huge_numbers_give_null_and_never_infinity(make_plan: MakePlan) -> None:
 
 
 def test_a_corpus_score_is_that_of_the_corpus(make_plan: MakePlan) -> None:
-    spec = next(spec for spec in BLEU_FAMILY.specs if spec.kind is MetricKind.CORPUS and not spec.optional)
+    spec = next(spec for spec in bleu_family("auto").specs if spec.kind is MetricKind.CORPUS and not spec.optional)
     responses = ["the cat sat on the mat today", "a dog barks at the old moon", "it rains on every monday here"]
     references = ["the cat sat on a mat today", "the dog barks at the moon", "it rains on every monday here"]
     state = SliceState()
@@ -170,7 +169,7 @@ def test_a_corpus_score_is_that_of_the_corpus(make_plan: MakePlan) -> None:
 
 
 def test_an_optional_metric_is_written_only_where_rows_were_scored(make_plan: MakePlan) -> None:
-    specs = [spec for spec in BLEU_FAMILY.specs if spec.kind is MetricKind.CORPUS]
+    specs = [spec for spec in bleu_family("auto").specs if spec.kind is MetricKind.CORPUS]
     state = state_of("other", MetricKind.MEAN, None)
     assert list(rows_by_name(make_plan(), state, *specs)) == ["response/text/bleu/corpus"]
 

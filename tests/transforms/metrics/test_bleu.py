@@ -7,26 +7,14 @@ import pytest
 import sacrebleu.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from metric_texts import ANY_TEXT, SCRIPTS
+from nltk.translate import bleu_score
 
 from beamjudge.schemas.metric import ColumnType, MetricKind
-from beamjudge.transforms.metrics.text.bleu import BLEU, bleu_statistics, corpus_bleu, row_bleu
+from beamjudge.transforms.metrics.text.bleu import bleu_family, bleu_statistics, corpus_bleu, row_bleu
 from beamjudge.transforms.metrics.text.tokenizers import TOKENIZERS, bleu_tokens
 
-_WORDS = st.lists(st.sampled_from(["the", "cat", "cat.", "sat", "1.5", "on,", "-", "mat"]), max_size=12).map(" ".join)
-_SCRIPTS = {
-    "thai": "สวัสดีครับ",
-    "japanese": "今日は良い天気ですね",
-    "chinese": "你好，世界",
-    "korean": "안녕하세요",
-    "russian": "Привет, мир!",
-    "arabic": "مرحبا بالعالم",
-    "hindi": "नमस्ते दुनिया",
-    "khmer": "សួស្តី",
-    "emoji": "😀👍🏽",
-    "one_emoji": "❤️",
-    "greek": "Καλημέρα",
-    "vietnamese": "Xin chào thế giới",
-}
+_BLEU = bleu_family("auto")
 
 
 def _statistics(response, references, tokenizer="13a"):
@@ -36,7 +24,7 @@ def _statistics(response, references, tokenizer="13a"):
 
 
 def _row_score(row):
-    return BLEU.compute(row)["response/text/bleu"]
+    return _BLEU.compute(row)["response/text/bleu"]
 
 
 def test_by_hand():
@@ -89,11 +77,13 @@ def test_of_two_references_equally_near_in_length_the_shorter_counts():
     assert _statistics("a b c d", ["a b c d e", "a b c"])[-1] == 3
 
 
-@settings(max_examples=150, deadline=None)
-@given(rows=st.lists(st.tuples(_WORDS, _WORDS, _WORDS), min_size=1, max_size=4))
-def test_equal_to_sacrebleu(rows):
-    sentence, corpus = sacrebleu.metrics.BLEU(effective_order=True, force=True), sacrebleu.metrics.BLEU(force=True)
-    statistics = [_statistics(response, references) for response, *references in rows]
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@settings(max_examples=80, deadline=None)
+@given(rows=st.lists(st.tuples(ANY_TEXT, ANY_TEXT, ANY_TEXT), min_size=1, max_size=4))
+def test_equal_to_sacrebleu(tokenizer, rows):
+    sentence = sacrebleu.metrics.BLEU(effective_order=True, force=True, tokenize=tokenizer)
+    corpus = sacrebleu.metrics.BLEU(force=True, tokenize=tokenizer)
+    statistics = [_statistics(response, references, tokenizer) for response, *references in rows]
     for (response, *references), ours in zip(rows, statistics, strict=True):
         assert row_bleu(ours) == pytest.approx(sentence.sentence_score(response, references).score, abs=1e-9)
     responses, first, second = zip(*rows, strict=True)
@@ -101,7 +91,19 @@ def test_equal_to_sacrebleu(rows):
     assert corpus_bleu(summed) == pytest.approx(corpus.corpus_score(responses, [first, second]).score, abs=1e-9)
 
 
-@pytest.mark.parametrize("text", _SCRIPTS.values(), ids=_SCRIPTS.keys())
+@pytest.mark.parametrize("setting", ["13a", "intl", "zh", "char", "rouge"])
+@settings(max_examples=40, deadline=None)
+@given(response=ANY_TEXT, references=st.lists(ANY_TEXT.filter(str.strip), min_size=1, max_size=3))
+def test_rows_are_sacrebleus_where_a_tokenizer_is_named(make_row, setting, response, references):
+    tokenizer = "13a" if setting == "rouge" else setting
+    library = sacrebleu.metrics.BLEU(effective_order=True, force=True, tokenize=tokenizer)
+    values = bleu_family(setting).compute(make_row(response, references))
+    assert values["response/text/bleu"] == pytest.approx(library.sentence_score(response, references).score, abs=1e-9)
+    key = "response/text/bleu/corpus" if tokenizer == "13a" else f"response/text/bleu/corpus@{tokenizer}"
+    assert set(values) == {"response/text/bleu", key}
+
+
+@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS.keys())
 def test_identical_text_in_any_script_scores_100(make_row, text):
     assert _row_score(make_row(text, text)) == pytest.approx(100, abs=1e-9)
     decomposed = unicodedata.normalize("NFD", text)
@@ -126,7 +128,7 @@ def test_identical_text_in_any_script_scores_100(make_row, text):
     ],
 )
 def test_rows(make_row, response, expected, score):
-    values = BLEU.compute(make_row(response, expected))
+    values = _BLEU.compute(make_row(response, expected))
     assert values["response/text/bleu"] == (score if score is None else pytest.approx(score, abs=1e-9))
     statistics = [value for name, value in values.items() if name.startswith("response/text/bleu/corpus")]
     assert len(statistics) == len(TOKENIZERS)
@@ -134,15 +136,15 @@ def test_rows(make_row, response, expected, score):
 
 
 def test_statistics_are_under_the_tokenizer_that_gave_them(make_row):
-    plain = BLEU.compute(make_row("a cat", "a cat"))
-    chinese = BLEU.compute(make_row("猫", "猫"))
+    plain = _BLEU.compute(make_row("a cat", "a cat"))
+    chinese = _BLEU.compute(make_row("猫", "猫"))
     assert plain["response/text/bleu/corpus"] == (2, 1, 0, 0, 2, 1, 0, 0, 2, 2)
     assert chinese["response/text/bleu/corpus"] is None
     assert chinese["response/text/bleu/corpus@zh"] == (1, 0, 0, 0, 1, 0, 0, 0, 1, 1)
 
 
 def test_only_the_default_tokenizer_is_always_written():
-    mean, *corpora = BLEU.specs
+    mean, *corpora = _BLEU.specs
     assert mean.names == (("response/text/bleu/average", "value"),)
     assert [(spec.key, spec.optional) for spec in corpora] == [
         ("response/text/bleu/corpus", False),
@@ -151,30 +153,70 @@ def test_only_the_default_tokenizer_is_always_written():
         ("response/text/bleu/corpus@char", True),
     ]
     assert all(spec.kind is MetricKind.CORPUS and spec.scorer == "bleu" for spec in corpora)
-    assert [(column.name, column.type) for column in BLEU.columns] == [("response/text/bleu", ColumnType.FLOAT)]
+    assert [(column.name, column.type) for column in _BLEU.columns] == [("response/text/bleu", ColumnType.FLOAT)]
 
 
 def test_corpus_of_nothing_is_zero():
     assert corpus_bleu([0] * 10) == 0.0
 
 
-@pytest.mark.parametrize("name", ["sacrebleu_cases", "sacrebleu_multilingual_computed"])
-def test_published_values(shared_lines, name):
-    checked = 0
-    for case in shared_lines(f"data/reference_bleu_chrf_ter/{name}.jsonl"):
-        wanted = case["params"]
-        if case["metric"] != "bleu" or wanted["tokenize"] not in TOKENIZERS:
-            continue
-        default = wanted["smooth_method"] == "exp" and not wanted.get("lowercase")
-        if not default or wanted.get("max_ngram_order", 4) != 4:
-            continue
-        rows = zip(case["hypotheses"], *case["references"], strict=True)
-        statistics = [_statistics(response, references, wanted["tokenize"]) for response, *references in rows]
-        summed = [sum(column) for column in zip(*statistics, strict=True)]
-        score = row_bleu(summed) if wanted.get("effective_order") else corpus_bleu(summed)
-        assert score == pytest.approx(case["expected"], abs=case["tolerance"]), case
-        checked += 1
-    assert checked >= 9
+@pytest.mark.parametrize(
+    ("name", "n_cases"), [("sacrebleu_cases", 38), ("sacrebleu_multilingual_computed", 138)], ids=["own", "computed"]
+)
+def test_published_values(shared_lines, name, n_cases):
+    """sacrebleu's own tests. Our statistics serve for every setting; of the smoothing methods `exp` is ours."""
+    cases = [case for case in shared_lines(f"data/reference_bleu_chrf_ter/{name}.jsonl") if case["metric"] == "bleu"]
+    for case in cases:
+        score = _score_with(case["params"], case["hypotheses"], case["references"])
+        scale = 0.01 if case["scale"] == "0-1" else 1.0
+        assert score * scale == pytest.approx(case["expected"], abs=case["tolerance"]), case
+    assert len(cases) == n_cases
+
+
+def _score_with(wanted, hypotheses, references):
+    order = wanted.get("max_ngram_order", 4)
+    tokenize = str.split if wanted["tokenize"] == "none" else lambda text: bleu_tokens(text, wanted["tokenize"])
+    texts = [hypotheses, *references]
+    if wanted.get("lowercase"):
+        texts = [[text.lower() for text in stream] for stream in texts]
+    rows = [[tokenize(text) for text in row] for row in zip(*texts, strict=True)]
+    statistics = [bleu_statistics(response, others, order) for response, *others in rows]
+    summed = [sum(column) for column in zip(*statistics, strict=True)]
+    effective_order = wanted.get("effective_order", False)
+    if wanted["smooth_method"] == "exp":
+        return row_bleu(summed) if effective_order else corpus_bleu(summed)
+    return sacrebleu.metrics.BLEU.compute_bleu(
+        correct=summed[:order],
+        total=summed[order:-2],
+        sys_len=summed[-2],
+        ref_len=summed[-1],
+        smooth_method=wanted["smooth_method"],
+        smooth_value=wanted.get("smooth_value"),
+        effective_order=effective_order,
+        max_ngram_order=order,
+    ).score
+
+
+@pytest.mark.filterwarnings("ignore:[\\s\\S]*The hypothesis contains 0 counts")
+def test_published_values_of_nltk(shared_lines):
+    """nltk's documentation: its smoothing methods, applied to our statistics."""
+    cases = [case for case in shared_lines("data/reference_nltk/nltk_cases.jsonl") if case["metric"] == "sentence_bleu"]
+    for case in cases:
+        weights = case["params"].get("weights", [0.25] * 4)
+        order = len(weights)
+        statistics = bleu_statistics(case["hypothesis"], case["references"], order)
+        precisions = [
+            bleu_score.Fraction(matched, max(1, total), _normalize=False)
+            for matched, total in zip(statistics[:order], statistics[order:-2], strict=True)
+        ]
+        smooth = getattr(bleu_score.SmoothingFunction(), case["params"].get("smoothing", "method0"))
+        smoothed = smooth(
+            precisions, references=case["references"], hypothesis=case["hypothesis"], hyp_len=statistics[-2]
+        )
+        penalty = bleu_score.brevity_penalty(statistics[-1], statistics[-2])
+        logs = (weight * math.log(precision) for weight, precision in zip(weights, smoothed, strict=True))
+        assert penalty * math.exp(math.fsum(logs)) == pytest.approx(case["expected"], abs=case["tolerance"]), case
+    assert len(cases) == 12
 
 
 @pytest.mark.parametrize(

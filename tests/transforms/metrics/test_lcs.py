@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import lcs_ind
 
-from beamjudge.transforms.metrics.text.lcs import lcs_length, lcs_positions, positions_of
+from beamjudge.transforms.metrics.text.lcs import lcs_positions, positions_of
 
 _TOKENS = st.lists(st.sampled_from("abcd"), max_size=25)
 
@@ -17,19 +17,16 @@ def _positions(reference: list[str], response: list[str]) -> list[int]:
 @settings(max_examples=300, deadline=None)
 @given(reference=_TOKENS, response=_TOKENS)
 def test_equal_to_the_table(reference, response):
-    expected = lcs_ind(reference, response)
-    assert _positions(reference, response) == expected
-    assert lcs_length(reference, response) == len(expected)
+    assert _positions(reference, response) == lcs_ind(reference, response)
 
 
 def test_by_hand():
-    assert lcs_length(list("abcbdab"), list("bdcaba")) == 4  # Cormen et al., Introduction to Algorithms, 15.4
+    assert len(_positions(list("abcbdab"), list("bdcaba"))) == 4  # Cormen et al., Introduction to Algorithms, 15.4
     assert _positions(["a", "a"], ["a", "x"]) == [0]
     assert _positions([], ["a"]) == []
     assert positions_of(["a", "b", "a"]) == {"a": 0b101, "b": 0b010}
 
 
 def test_texts_of_many_words_need_no_recursion():
-    assert lcs_length(["a"] * 5000, ["b"] * 5000) == 0
-    assert lcs_length(["a", "b"] * 2500, ["b"] * 5000) == 2500
+    assert _positions(["a"] * 5000, ["b"] * 5000) == []
     assert len(_positions(["a", "b"] * 1000, ["b", "a"] * 1000)) == 1999

@@ -6,7 +6,8 @@ from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
 from apache_beam.testing.util import assert_that, equal_to
 
 from beamjudge.schemas.assessment import EvaluatedRow
-from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.rules import Rule
+from beamjudge.schemas.run_config import METRIC_GROUPS, RunConfig
 from beamjudge.transforms.metrics import Metrics, TextMetrics, compute_metrics
 from beamjudge.transforms.metrics.registry import metric_families
 from beamjudge.transforms.plan import RunPlan
@@ -39,9 +40,19 @@ def test_metrics(make_row):
 
 
 def test_text_metrics_look_at_the_response_alone(make_row):
+    config = RunConfig(input=["log.jsonl"], output="out", rules=[Rule(name="short", max_length=9)])
+    plan = RunPlan(config, (), metric_families(config))
     row = make_row("A cat sat.", "A cat.", retrieved=["a"], expected_uris=["a"], latency_seconds=2.0)
-    of_text = tuple(f for f in _PLAN.families if f.name in ("bleu", "rouge", "tokenizer", "length"))
+    of_text = tuple(
+        family
+        for family in plan.families
+        if all(column.name.startswith(("response/text/", "response/rule/")) for column in family.columns)
+    )
     with _TestPipeline() as pipeline:
-        evaluated = pipeline | Create([row]) | TextMetrics(_PLAN)
+        evaluated = pipeline | Create([row]) | TextMetrics(plan)
         assert_that(evaluated, equal_to([compute_metrics(of_text, row)]))
-    assert len(of_text) == 4
+    assert {family.name for family in plan.families} - {family.name for family in of_text} == {
+        *METRIC_GROUPS["retrieval"],
+        "tokens",
+        "latency",
+    }

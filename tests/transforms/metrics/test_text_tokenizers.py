@@ -11,11 +11,13 @@ from sacrebleu.metrics import BLEU
 
 from beamjudge.transforms.metrics.text.tokenizers import (
     TOKENIZERS,
+    ascii_words,
     bleu_tokens,
     choose_tokenizer,
     count_words,
-    rouge_tokens,
+    split_unspaced,
     to_nfc,
+    unicode_words,
 )
 
 _ORACLES = {name: BLEU(tokenize=name, force=True).tokenizer for name in TOKENIZERS}
@@ -41,7 +43,7 @@ def test_bleu_tokens_are_those_of_sacrebleu(name, text):
 @settings(max_examples=200, deadline=None)
 @given(text=TEXT)
 def test_rouge_tokens_are_those_of_rouge_score(text):
-    assert rouge_tokens(text, "13a") == rouge_library.tokenize(text, None)
+    assert ascii_words(text) == rouge_library.tokenize(text, None)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,21 @@ def test_the_choice_is_symmetric(first, second):
     ],
 )
 def test_words_of_unicode_text(text, words):
-    assert rouge_tokens(to_nfc(text), "intl") == words
+    assert unicode_words(to_nfc(text)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("two words", ["two", "words"]),
+        ("Ça va? bien", ["Ça", "va?", "bien"]),
+        ("你好，世界", ["你", "好", "，", "世", "界"]),
+        ("用 pandas3读取", ["用", "pandas3", "读", "取"]),
+        ("สวัสดี ok", ["ส", "วั", "ส", "ดี", "ok"]),
+    ],
+)
+def test_only_unspaced_scripts_are_taken_apart(text, words):
+    assert split_unspaced(text) == words
 
 
 @pytest.mark.parametrize(

@@ -2,40 +2,33 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import or_
+from dataclasses import dataclass
 
 from beamjudge.schemas.assessment import MetricValue
-from beamjudge.schemas.metric import Column, ColumnType, MetricKind, MetricSpec, mean_spec
+from beamjudge.schemas.metric import Column, ColumnType, corpus_spec, mean_spec
 from beamjudge.schemas.row import Row
 from beamjudge.transforms.metrics.family import MetricFamily
-from beamjudge.transforms.metrics.text.ngrams import count_ngrams, shared_ngrams
-from beamjudge.transforms.metrics.text.scored_text import ScoredText, scored_text
-from beamjudge.transforms.metrics.text.tokenizers import TOKENIZERS, bleu_tokens
+from beamjudge.transforms.metrics.text.ngrams import intern_words, matched_ngrams
+from beamjudge.transforms.metrics.text.scored_text import AUTO, scored_text
+from beamjudge.transforms.metrics.text.signatures import sacrebleu_signature, tokenizer_name, tokenizer_signature
+from beamjudge.transforms.metrics.text.tokenizers import TOKENIZERS
 
 _COLUMN = "response/text/bleu"
-_ORDERS = range(1, 5)
-_CORPUS_KEYS = {
-    tokenizer: f"{_COLUMN}/corpus" if tokenizer == "13a" else f"{_COLUMN}/corpus@{tokenizer}"
-    for tokenizer in TOKENIZERS
-}
+_ORDER = 4
 
 
-def bleu_statistics(response: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[int, ...]:
+def bleu_statistics(
+    response: Sequence[str], references: Sequence[Sequence[str]], order: int = _ORDER
+) -> tuple[int, ...]:
     """What BLEU needs of a row; statistics of rows add up, number by number, to those of the corpus.
 
     Matched n-grams of the response for n = 1 to 4, all its n-grams for n = 1 to 4, its length, and the length of the
     reference that is nearest to it (the shorter of two). An n-gram matches as often as some reference has it.
     """
-    correct = [0, 0, 0, 0]
-    for n in _ORDERS:
-        wanted = reduce(or_, [count_ngrams(reference, n) for reference in references])
-        correct[n - 1] = shared_ngrams(count_ngrams(response, n), wanted)
-        if not correct[n - 1]:
-            break  # a longer match would contain a match of this length
+    matched = matched_ngrams(intern_words(response, references).coded(), order)
     length = len(response)
-    nearest = min((abs(length - len(reference)), len(reference)) for reference in references)[1]
-    return (*correct, *(max(0, length - n + 1) for n in _ORDERS), length, nearest)
+    nearest = min([(abs(length - len(reference)), len(reference)) for reference in references])[1]
+    return (*matched, *[max(0, length - n) for n in range(order)], length, nearest)
 
 
 def corpus_bleu(statistics: Sequence[int]) -> float:
@@ -57,7 +50,8 @@ def _bleu(statistics: Sequence[int], *, effective_order: bool) -> float:
     The k-th order without a match gets the precision 1 / (2^k * n-grams): smoothing method 3 of Chen and Cherry (WMT
     2014), which sacrebleu calls `exp`. Without any match at all the score is 0.
     """
-    correct, total, (length, reference_length) = statistics[:4], statistics[4:8], statistics[8:]
+    order = len(statistics) // 2 - 1
+    correct, total, (length, reference_length) = statistics[:order], statistics[order:-2], statistics[-2:]
     if not correct[0]:
         return 0.0
     if not total[-1] and not effective_order:
@@ -77,38 +71,50 @@ def _bleu(statistics: Sequence[int], *, effective_order: bool) -> float:
     return min(100.0, brevity_penalty * math.exp(sum(log_precisions) / len(log_precisions)))
 
 
-def _statistics(texts: ScoredText) -> tuple[int, ...]:
-    references = [bleu_tokens(reference, texts.tokenizer) for reference in texts.references]
-    return bleu_statistics(bleu_tokens(texts.response, texts.tokenizer), references)
-
-
-def _compute(row: Row) -> Mapping[str, MetricValue]:
+@dataclass(frozen=True, slots=True)
+class _Bleu:
     """The row's score, and its statistics under the corpus metric of its tokenizer; never under two."""
-    values: dict[str, MetricValue] = dict.fromkeys((_COLUMN, *_CORPUS_KEYS.values()))
-    texts = scored_text(row)
-    if texts is not None:
-        statistics = _statistics(texts)
-        values[_COLUMN] = row_bleu(statistics)
-        values[_CORPUS_KEYS[texts.tokenizer]] = statistics
-    return values
+
+    setting: str
+    corpus_keys: tuple[str, ...]
+
+    def __call__(self, row: Row) -> Mapping[str, MetricValue]:
+        values: dict[str, MetricValue] = dict.fromkeys((_COLUMN, *self.corpus_keys))
+        texts = scored_text(row, self.setting)
+        if texts is not None:
+            response, *references = texts.tokens
+            statistics = bleu_statistics(response, references)
+            values[_COLUMN] = row_bleu(statistics)
+            values[_corpus_key(texts.tokenizer)] = statistics
+        return values
 
 
-def _corpus_spec(tokenizer: str) -> MetricSpec:
-    key = _CORPUS_KEYS[tokenizer]
-    return MetricSpec(
-        key,
-        MetricKind.CORPUS,
-        names=((key, "value"),),
-        low=0.0,
-        high=100.0,
-        scorer="bleu",
-        optional=tokenizer != "13a",
+def _corpus_key(tokenizer: str) -> str:
+    return f"{_COLUMN}/corpus" if tokenizer == "13a" else f"{_COLUMN}/corpus@{tokenizer}"
+
+
+def bleu_family(setting: str) -> MetricFamily:
+    """BLEU with the tokenizer that the texts' script chooses (`auto`), or with a named one."""
+    tokenizers = TOKENIZERS if setting == AUTO else (tokenizer_name(setting),)
+    keys = {tokenizer: _corpus_key(tokenizer) for tokenizer in tokenizers}
+    return MetricFamily(
+        name="bleu",
+        columns=(Column(_COLUMN, ColumnType.FLOAT),),
+        specs=(
+            mean_spec(_COLUMN, low=0.0, high=100.0),
+            *(
+                corpus_spec(key, scorer="bleu", low=0.0, high=100.0, optional=tokenizer != tokenizers[0])
+                for tokenizer, key in keys.items()
+            ),
+        ),
+        compute=_Bleu(setting, tuple(keys.values())),
+        signatures={
+            f"{_COLUMN}/average": sacrebleu_signature(
+                case="mixed", eff="yes", tok=tokenizer_signature(setting), smooth="exp"
+            ),
+            **{
+                key: sacrebleu_signature(case="mixed", eff="no", tok=tokenizer_signature(tokenizer), smooth="exp")
+                for tokenizer, key in keys.items()
+            },
+        },
     )
-
-
-BLEU = MetricFamily(
-    name="bleu",
-    columns=(Column(_COLUMN, ColumnType.FLOAT),),
-    specs=(mean_spec(_COLUMN, low=0.0, high=100.0), *(_corpus_spec(tokenizer) for tokenizer in TOKENIZERS)),
-    compute=_compute,
-)

@@ -19,16 +19,6 @@ def positions_of(tokens: Sequence[str]) -> dict[str, int]:
     return positions
 
 
-def lcs_length(reference: Sequence[str], response: Sequence[str]) -> int:
-    """The length of the longest common subsequence; time in the order of both lengths' product / 64."""
-    positions = positions_of(reference)
-    everywhere = (1 << len(reference)) - 1
-    column = everywhere
-    for token in response:
-        column = _next_column(column, positions.get(token, 0), everywhere)
-    return len(reference) - column.bit_count()
-
-
 def lcs_positions(positions: Mapping[str, int], reference: Sequence[str], response: Sequence[str]) -> int:
     """The reference's positions in one longest common subsequence, as bits: the one that rouge-score's table gives.
 
