@@ -21,7 +21,6 @@ _LANGCHAIN_ROLES = {
     "system": "system",
     "tool": "tool",
     "function": "tool",
-    "chat": "user",
     "developer": "developer",
 }
 _KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
@@ -88,7 +87,7 @@ def _langchain_role(value: dict[str, Json]) -> str | None:
     held = data if is_object(data) else value
     if "content" not in held:
         return None
-    return _LANGCHAIN_ROLES.get(kind) if held.get("role") is None else _class_role(kind, held)
+    return _LANGCHAIN_ROLES.get(kind) or _class_role(kind, held)
 
 
 def _class_role(name: str, held: dict[str, Json]) -> str | None:

@@ -3,6 +3,8 @@
 Other forms of messages are put into this one by `foreign_messages`.
 """
 
+from collections.abc import Collection
+
 from beamjudge.schemas.json_text import is_list, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.parts import MessageText, content_text, holds_results_only
@@ -25,7 +27,7 @@ _ROLES = {
     "chatbot": "assistant",
     "function": "tool",
 }
-_COMMON_ROLES = frozenset({"user", "assistant", "system", "developer", "tool"})
+COMMON_ROLES = frozenset({"user", "assistant", "system", "developer", "tool"})
 _CONTENT_FIELDS = ("content", "tool_calls", "parts", "blocks", "function_call", "message", "text")
 _HIDDEN_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
@@ -35,14 +37,19 @@ def is_message(value: Json) -> bool:
     return is_object(value) and isinstance(value.get("role"), str) and any(name in value for name in _CONTENT_FIELDS)
 
 
+def is_spoken_by(value: Json, roles: Collection[str]) -> bool:
+    """Whether `value` is a message by itself, of one of these roles."""
+    return is_object(value) and is_message(value) and common_role(value["role"]) in roles
+
+
 def common_role(role: Json) -> str:
     """A role under its common name; one that is not known stays as it is, and a missing one is the user's."""
     if not isinstance(role, str) or not role:
         return "user"
-    if role in _COMMON_ROLES:
+    if role in COMMON_ROLES:
         return role
     lowered = role.lower()
-    return _ROLES.get(lowered, lowered if lowered in _COMMON_ROLES else role)
+    return _ROLES.get(lowered, lowered if lowered in COMMON_ROLES else role)
 
 
 def message_role(message: dict[str, Json]) -> str:

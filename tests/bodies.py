@@ -518,6 +518,7 @@ RESPONSES = {
         (),
         (3, 2),
     ),
+    "langchain chunk": ({"type": "AIMessageChunk", "content": ANSWER, "tool_call_chunks": []}, (), None),
     "langchain dict": ({"type": "ai", "data": {"content": ANSWER}}, (), None),
     "langchain calls": (langchain("AIMessage", "", tool_calls=[CALL]), ("tool_calls_only",), None),
     "langchain result": (

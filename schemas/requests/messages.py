@@ -11,7 +11,7 @@ from typing import Any
 from beamjudge.schemas.foreign_messages import is_foreign_message, to_message
 from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.messages import is_message
+from beamjudge.schemas.messages import COMMON_ROLES, is_message, is_spoken_by
 from beamjudge.schemas.requests.forms import are_messages, request, system
 from beamjudge.schemas.shapes import LIST, Shape
 
@@ -87,7 +87,7 @@ def _questions(value: dict[str, Json]) -> Json:
 
 
 def _is_one_message(value: dict[str, Json]) -> bool:
-    return is_message(value)
+    return is_spoken_by(value, COMMON_ROLES)
 
 
 def _one_message(value: dict[str, Json]) -> Json:
@@ -95,7 +95,7 @@ def _one_message(value: dict[str, Json]) -> Json:
 
 
 def _holds_message(value: dict[str, Json]) -> bool:
-    return is_message(value["message"])
+    return is_spoken_by(value["message"], COMMON_ROLES)
 
 
 def _its_message(value: dict[str, Json]) -> Json:
@@ -107,7 +107,7 @@ def _is_langchain_dump(value: dict[str, Json]) -> bool:
 
 
 def _is_langchain_typed(value: dict[str, Json]) -> bool:
-    return value.get("lc") is None and is_foreign_message(value)
+    return value["type"] == "human" and value.get("lc") is None and is_foreign_message(value)
 
 
 def _is_langchain_prompt(value: dict[str, Json]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from beamjudge.schemas.foreign_messages import is_foreign_message, to_message
 from beamjudge.schemas.json_text import as_list, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.messages import ASSISTANT_ROLES, SYSTEM_ROLES, USER_ROLES, common_role, is_message, message_role
+from beamjudge.schemas.messages import ASSISTANT_ROLES, SYSTEM_ROLES, USER_ROLES, is_message, is_spoken_by, message_role
 from beamjudge.schemas.responses.forms import are_typed, assistant, choice, first_object, is_text
 from beamjudge.schemas.responses.streams import is_stream
 from beamjudge.schemas.shapes import LIST, Shape
@@ -78,8 +78,12 @@ def _are_parts(value: list[Json]) -> bool:
     return any(is_object(item) and item["type"] == "text" for item in value) and not _are_output_items(value)
 
 
+_MESSAGE_FIELDS = ("role", "content", "tool_calls", "function_call", "refusal", "audio", "parts", "blocks", "text")
+
+
 def _has_message(value: dict[str, Json]) -> bool:
-    return is_object(value["message"])
+    message = value["message"]
+    return is_object(message) and (has_any(message, _MESSAGE_FIELDS) or is_foreign_message(message))
 
 
 def _its_message(value: dict[str, Json]) -> Json:
@@ -92,7 +96,7 @@ def _is_bare_message(value: dict[str, Json]) -> bool:
 
 def _is_echo(value: dict[str, Json]) -> bool:
     """What the user said, as an interface confirms it: no answer."""
-    return is_message(value) and common_role(value["role"]) in (*USER_ROLES, *SYSTEM_ROLES)
+    return is_spoken_by(value, USER_ROLES | SYSTEM_ROLES)
 
 
 def _no_answer(_value: dict[str, Json]) -> Json:
@@ -108,7 +112,10 @@ def _is_langchain_dump(value: dict[str, Json]) -> bool:
 
 
 def _is_langchain_typed(value: dict[str, Json]) -> bool:
-    return value.get("lc") is None and is_foreign_message(value)
+    return value["type"] in _ANSWER_TYPES and value.get("lc") is None and is_foreign_message(value)
+
+
+_ANSWER_TYPES = ("ai", "AIMessage", "AIMessageChunk")
 
 
 def _is_llm_result(value: dict[str, Json]) -> bool:
