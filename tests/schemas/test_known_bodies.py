@@ -150,12 +150,19 @@ def test_what_is_no_answer_yet(body):
 
 @pytest.mark.parametrize(
     "body",
-    [{"role": "admin", "content": "a"}, {"type": "chat", "content": "a"}, {"type": "tool", "content": "a"}, {"turns": [1]}],
+    [
+        {"role": "admin", "content": "a"},
+        {"type": "chat", "content": "a"},
+        {"type": "tool", "content": "a"},
+        {"turns": [1]},
+    ],
 )
 def test_requests_that_only_look_like_a_message(body):
     assert normalize_request(body).notes == ("other_request_shape",)
 
 
-@pytest.mark.parametrize("body", [{"message": {"station": 12}}, {"type": "human", "content": "a"}, {"output": ["a", "b"]}])
+@pytest.mark.parametrize(
+    "body", [{"message": {"station": 12}}, {"type": "human", "content": "a"}, {"output": ["a", "b"]}]
+)
 def test_responses_that_only_look_like_an_answer(body):
     assert normalize_response(body).notes == ("other_response_shape",)
