@@ -42,6 +42,20 @@ def log_rows(count):
         yield row
 
 
+def rows_in_other_scripts():
+    """Rows whose responses are compared with references by another tokenizer each: intl, zh, char."""
+    texts = [
+        ("Der Fluß liegt südlich der Brücke.", ["Der Fluß liegt nördlich der Brücke.", "Südlich der Brücke."]),
+        ("河流位于大桥的南边，水很深。", ["河流位于大桥的北边，水很深。"]),
+        ("川は橋の南にあります。", ["川は橋の北にあります。", "川は橋の南。", "橋の南です。"]),
+        ("แม่น้ำอยู่ทางใต้", ["แม่น้ำอยู่ทางเหนือ"]),
+        ("Cafe\u0301 und Fluß", ["Café und Fluß"]),
+    ]
+    for i, (response, references) in enumerate(texts * 2):
+        request = {"request_id": f"s{i}", "request": "Where is the river?", "model": f"m{i % 3}", "locale": "xx"}
+        yield {**request, "response": response, "expected_response": references}
+
+
 def write_log(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
