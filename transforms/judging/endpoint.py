@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict, stopped_message
 from beamjudge.schemas.prices import price_of
@@ -23,6 +23,7 @@ from beamjudge.transforms.judging.retry import RetryPolicy, call_with_retries
 from beamjudge.transforms.judging.spend import spend_of
 
 _LOGGER = logging.getLogger(__name__)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,17 @@ class _Call:
     tried: frozenset[Change] = frozenset()
     sent_with: frozenset[Change] = frozenset()
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    prepared: "_Prepared | None" = None
     wasted: Spend = NO_SPEND
     is_held: bool = False
+
+
+class _Prepared(NamedTuple):
+    """A request that is ready to be sent, and the form that it has."""
+
+    form: tuple[frozenset[Change], int | None, Prompt]
+    body: dict[str, Any]
+    encoded: bytes
 
 
 class EndpointClient:
@@ -107,14 +117,15 @@ class EndpointClient:
     async def _attempt(self, call: _Call, attempt: int) -> Completion:
         """One request, in the form that the endpoint is known to take by the time it is let through."""
         self._hold(call, False)
-        tokens = call.prompt.tokens + (call.reply_room or reply_tokens(self._endpoint))
         self._check_open()
+        tokens = call.prompt.tokens + (call.reply_room or reply_tokens(self._endpoint))
+        self._prepare(call)  # before the wait for a slot: once there is one, it should not stand idle
         async with self._limits.admitted(tokens, bool(call.bodies), self._check_open) as admission:
-            call.sent_with = self._learned | call.tried
-            body = self._body(call)
-            call.bodies.append(body)
+            prepared = self._prepare(call)
+            call.sent_with = prepared.form[0]
+            call.bodies.append(prepared.body)
             try:
-                completion = await self._post(body)
+                completion = await self._post(prepared.encoded)
             except CallFailed as error:
                 failure = error.failure
                 admission.refused = failure.rate_limited
@@ -123,19 +134,27 @@ class EndpointClient:
                     call.wasted += spend_of(failure.usage, self._price)
                 self._note_stop(failure.stop)
                 raise
-            spend = spend_of(completion.usage, self._price)
-            if spend.input_tokens:
-                admission.used_tokens(spend.input_tokens + spend.output_tokens)
+            if self._endpoint.tokens_per_minute:
+                spend = spend_of(completion.usage, None)
+                if spend.input_tokens:
+                    admission.used_tokens(spend.input_tokens + spend.output_tokens)
             return completion
+
+    def _prepare(self, call: _Call) -> _Prepared:
+        """The request in the form that is known to pass by now."""
+        form = (self._learned | call.tried, call.reply_room, call.prompt)
+        if call.prepared is None or call.prepared.form != form:
+            body = self._body(call)
+            call.prepared = _Prepared(form, body, _ENCODER.encode(body).encode("utf-8", "replace"))
+        return call.prepared
 
     def _body(self, call: _Call) -> dict[str, Any]:
         """The request in the form that `call` has come to."""
         changes = self._learned | call.tried
         return request_body(self._endpoint, call.prompt.messages, call.binding.protocol, changes, call.reply_room)
 
-    async def _post(self, body: dict[str, Any]) -> Completion:
-        raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        response = await self._shared.connections.post(self._target, raw)
+    async def _post(self, encoded: bytes) -> Completion:
+        response = await self._shared.connections.post(self._target, encoded)
         self._has_answered = True
         self._unreachable_in_a_row = 0
         if response.status != 200:
