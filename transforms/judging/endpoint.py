@@ -128,7 +128,7 @@ class EndpointClient:
                 completion = await self._post(prepared.encoded)
             except CallFailed as error:
                 failure = error.failure
-                admission.refused = failure.rate_limited
+                admission.refused, admission.retry_after = failure.rate_limited, failure.retry_after
                 self._hold(call, failure.rate_limited)
                 if failure.billed:
                     call.wasted += spend_of(failure.usage, self._price)
@@ -230,6 +230,7 @@ class EndpointClient:
         if stop is None or self._stop:
             return
         self._stop = stop
+        self._limits.end_pause()
         if stop is Stop.QUOTA or self._has_succeeded:
             _LOGGER.error("endpoint %s is not asked any more: %s", self._name, stop.value)
         else:

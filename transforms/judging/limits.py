@@ -12,6 +12,9 @@ MINUTE = 60.0
 _ON_THE_WAY = 1.0
 # A wait is looked at again after this many seconds: it may have lost its point.
 _LONGEST_SLEEP = 1.0
+# Seconds without calls after an endpoint refused too many and did not say for how long; doubled each time.
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 60.0
 
 
 class Slots:
@@ -20,25 +23,24 @@ class Slots:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.in_flight = 0
+        self._returning: deque[asyncio.Future[None]] = deque()
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def acquire(self, first: bool = False) -> None:
-        """Take a slot, waiting for one; `first` goes before all that wait."""
-        if self.in_flight < self.limit and (first or not self._waiting):
+        """Take a slot, waiting for one; those that are `first` go before all others that wait."""
+        if self._has_room() and not self._returning and (first or not self._waiting):
             self.in_flight += 1
             return
         ticket: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if first:
-            self._waiting.appendleft(ticket)
-        else:
-            self._waiting.append(ticket)
+        queue = self._returning if first else self._waiting
+        queue.append(ticket)
         try:
             await ticket
         except asyncio.CancelledError:
             if ticket.done() and not ticket.cancelled():
                 self.release()  # the slot was handed over in the moment of cancellation
-            elif ticket in self._waiting:
-                self._waiting.remove(ticket)
+            elif ticket in queue:
+                queue.remove(ticket)
             raise
 
     def release(self) -> None:
@@ -53,9 +55,12 @@ class Slots:
         finally:
             self.release()
 
+    def _has_room(self) -> bool:
+        return self.in_flight < self.limit
+
     def _admit(self) -> None:
-        while self._waiting and self.in_flight < self.limit:
-            ticket = self._waiting.popleft()
+        while (self._returning or self._waiting) and self._has_room():
+            ticket = (self._returning or self._waiting).popleft()
             if not ticket.done():
                 self.in_flight += 1
                 ticket.set_result(None)
@@ -65,9 +70,9 @@ class AdaptiveSlots(Slots):
     """Slots of one endpoint whose number follows what the endpoint takes: down when it refuses, back up after.
 
     Outcomes are judged in rounds. A round ends with fewer slots (times `SHRINK`, at least 1) once `MIN_REFUSED` calls
-    and more than `MAX_SHARE` of those finished in it were refused with 429; it ends with more (a tenth, at least 1)
-    after twice as many calls as there are slots. Only calls that began in the round count, so the refusals of one
-    moment shrink it once, and a few 429s among many good replies not at all.
+    (or as many as there are slots) and more than `MAX_SHARE` of those finished in it were refused with 429; it ends
+    with more (a tenth, at least 1) after twice as many calls as there are slots. Only calls that began in the round
+    count, so the refusals of one moment shrink it once, and a few 429s among many good replies not at all.
     """
 
     SHRINK = 0.7
@@ -78,19 +83,34 @@ class AdaptiveSlots(Slots):
         super().__init__(limit)
         self.most = limit
         self.round = 0
+        self.is_paused = False
         self._finished = 0
         self._refused = 0
 
-    def report(self, began_in: int, refused: bool) -> None:
-        """The outcome of a call that took its slot in round `began_in`."""
+    def report(self, began_in: int, refused: bool) -> bool:
+        """The outcome of a call that took its slot in round `began_in`; whether that round was refused too much."""
         if began_in != self.round:
-            return
+            return False
         self._finished += 1
         self._refused += refused
-        if self._refused >= self.MIN_REFUSED and self._refused > self.MAX_SHARE * self._finished:
+        enough = min(self.MIN_REFUSED, self.limit)
+        if self._refused >= enough and self._refused > self.MAX_SHARE * self._finished:
             self._next_round(max(1, int(self.limit * self.SHRINK)))
-        elif self._finished >= 2 * self.limit and self._finished > self._refused / self.MAX_SHARE:
+            return True
+        if self._finished >= 2 * self.limit and self._finished > self._refused / self.MAX_SHARE:
             self._next_round(min(self.most, self.limit + max(1, self.limit // 10)))
+        return False
+
+    def pause(self) -> None:
+        """Give out no slots until `resume`."""
+        self.is_paused = True
+
+    def resume(self) -> None:
+        self.is_paused = False
+        self._admit()
+
+    def _has_room(self) -> bool:
+        return not self.is_paused and super()._has_room()
 
     def _next_round(self, limit: int) -> None:
         self.limit = limit
@@ -160,11 +180,13 @@ class RateWindow:
 
 @dataclass(slots=True)
 class Admission:
-    """A call that was let through; it says afterwards whether it was refused with 429 and what tokens it used."""
+    """A call that was let through; it says afterwards whether it was refused with 429 (and until when, in seconds), and
+    what tokens it used."""
 
     token_window: RateWindow | None = None
     token_use: Use | None = None
     refused: bool = False
+    retry_after: float | None = None
 
     def used_tokens(self, tokens: int) -> None:
         if self.token_window and self.token_use:
@@ -188,6 +210,8 @@ class EndpointLimits:
         self._requests, self._tokens = requests, tokens
         self._sleep = sleep
         self._turn = asyncio.Lock()
+        self._pauses_in_a_row = 0
+        self._pause: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def admitted(self, tokens: int, has_begun: bool, check: Callable[[], None]) -> AsyncIterator[Admission]:
@@ -213,7 +237,32 @@ class EndpointLimits:
                 yield admission
             finally:
                 self._process_slots.release()
-                self.slots.report(began_in, admission.refused)
+                self._note_outcome(began_in, admission)
+
+    def end_pause(self) -> None:
+        """Let through what waits, when waiting has lost its point."""
+        if self._pause:
+            self._pause.cancel()
+            self._resume()
+
+    def _note_outcome(self, began_in: int, admission: Admission) -> None:
+        """Pause when too much was refused: every call would be, and would use up its attempts."""
+        if not admission.refused:
+            self._pauses_in_a_row = 0
+        if not self.slots.report(began_in, admission.refused) or self._pause:
+            return
+        seconds = admission.retry_after
+        if seconds is None:
+            seconds = _FIRST_PAUSE * 2.0**self._pauses_in_a_row
+            self._pauses_in_a_row += 1
+        self.slots.pause()
+        self._throttling.held += 1
+        self._pause = asyncio.get_running_loop().call_later(min(seconds, _LONGEST_PAUSE), self._resume)
+
+    def _resume(self) -> None:
+        self._pause = None
+        self._throttling.held -= 1
+        self.slots.resume()
 
     async def _until_rates_are_free(self, tokens: int, check: Callable[[], None]) -> None:
         check()

@@ -1,19 +1,22 @@
 """The client as a whole: single-flight, concurrency, its life, and the registry of a process."""
 
 import threading
+import time
 from collections.abc import Iterator
 from queue import SimpleQueue
 
 import pytest
-from fake_endpoint import Completion, FakeEndpoint, Hang, Held, error
+from fake_endpoint import Completion, FakeEndpoint, Hang, Held, Request, Step, error
 from judge_harness import WAIT_SECONDS, Asker, config_for, plan_for, question
 
 from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.transforms.judging import limits
 from beamjudge.transforms.judging.binding import bind_judges
 from beamjudge.transforms.judging.client import JudgeClient, acquire, fail_all, release
 from beamjudge.transforms.judging.content_key import content_key
 from beamjudge.transforms.judging.render import render
+from beamjudge.transforms.judging.retry import RetryPolicy
 from beamjudge.transforms.progress import PROGRESS
 
 THREAD = "beamjudge-judges"
@@ -85,6 +88,39 @@ def test_a_few_refusals_cost_nothing_but_their_repetition(endpoint: FakeEndpoint
         verdicts = asker.ask(*[question(number) for number in range(100)])
     assert [verdict.rating for verdict in verdicts] == ["yes"] * 100
     assert len(endpoint.requests) == 100 + sum(hash(text) % 10 == 0 for text in seen)
+
+
+class Bucket:
+    """A rate limit as endpoints have it: a bucket that fills by `rate` tokens a second; a call without is refused."""
+
+    def __init__(self, rate: float, size: int, says_when: bool) -> None:
+        self._rate, self._size, self._says_when = rate, size, says_when
+        self._tokens, self._at = float(size), time.monotonic()
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Step:
+        with self._lock:
+            now = time.monotonic()
+            self._tokens = min(self._size, self._tokens + (now - self._at) * self._rate)
+            self._at = now
+            if self._tokens >= 1:
+                self._tokens -= 1
+                return Completion()
+            missing = (1 - self._tokens) / self._rate
+        return error(429, retry_after=f"{missing:.3f}") if self._says_when else error(429)
+
+
+@pytest.mark.parametrize("says_when", [True, False])
+def test_an_endpoint_that_takes_much_less_than_it_could_get_loses_no_question(
+    endpoint: FakeEndpoint, says_when: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """40 calls a second where hundreds could be made: without a pause every question would be refused 12 times."""
+    monkeypatch.setattr(limits, "_FIRST_PAUSE", 0.01)
+    endpoint.respond = Bucket(40, 5, says_when)
+    policy = RetryPolicy(first_wait=0.005, max_wait=0.2)
+    with Asker(config_for(endpoint.base_url, max_concurrency=32), policy) as asker:
+        verdicts = asker.ask(*[question(number) for number in range(80)])
+    assert [verdict.error_message for verdict in verdicts] == [None] * 80
 
 
 def test_rules_are_answered_at_once_and_without_a_thread() -> None:

@@ -236,3 +236,73 @@ def test_a_call_whose_wait_has_lost_its_point_ends_without_using_the_rate() -> N
         return clock.now
 
     assert asyncio.run(main()) == 5.0
+
+
+def test_returning_calls_go_first_and_in_their_order() -> None:
+    async def main() -> list[str]:
+        slots, order = Slots(1), []
+
+        async def enter(name: str, first: bool) -> None:
+            async with slots.taken(first):
+                order.append(name)
+                await asyncio.sleep(0)
+
+        await slots.acquire()
+        tasks = [
+            asyncio.ensure_future(enter(name, first))
+            for name, first in (("new 1", False), ("back 1", True), ("new 2", False), ("back 2", True))
+        ]
+        await asyncio.sleep(0)
+        slots.release()
+        await asyncio.gather(*tasks)
+        return order
+
+    assert asyncio.run(main()) == ["back 1", "back 2", "new 1", "new 2"]
+
+
+@pytest.mark.parametrize("ends_early", [False, True])
+def test_too_many_refusals_pause_the_endpoint(ends_early: bool) -> None:
+    async def main() -> None:
+        throttling = Throttling()
+        limits = EndpointLimits(Slots(1), throttling)
+        async with limits.admitted(1, False, go_on) as admission:
+            admission.refused, admission.retry_after = True, 60.0 if ends_early else 0.01
+        assert limits.slots.is_paused
+        assert throttling.held == 1
+        entered = asyncio.Event()
+
+        async def call() -> None:
+            async with limits.admitted(1, False, go_on):
+                entered.set()
+
+        waiting = asyncio.ensure_future(call())
+        await asyncio.sleep(0)
+        assert not entered.is_set()
+        if ends_early:
+            limits.end_pause()
+        await asyncio.wait_for(waiting, 20)
+        assert throttling.held == 0
+        assert not limits.slots.is_paused
+
+    asyncio.run(main())
+
+
+def test_pauses_that_the_endpoint_does_not_time_double_until_a_call_passes() -> None:
+    async def main() -> list[float]:
+        loop, pauses = asyncio.get_running_loop(), []
+        limits = EndpointLimits(Slots(1), Throttling())
+
+        async def call(refused: bool) -> None:
+            before = loop.time()
+            async with limits.admitted(1, False, go_on) as admission:
+                admission.refused = refused
+            if limits.slots.is_paused:
+                assert limits._pause is not None
+                pauses.append(round(limits._pause.when() - before, 1))
+                limits.end_pause()
+
+        for refused in (True, True, True, False, True):
+            await call(refused)
+        return pauses
+
+    assert asyncio.run(main()) == [0.5, 1.0, 2.0, 0.5]
