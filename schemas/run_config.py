@@ -33,6 +33,16 @@ METRIC_GROUPS: dict[str, tuple[str, ...]] = {
     "form": ("length", "is_refusal", "is_json", "language"),
 }
 METRIC_NAMES: tuple[str, ...] = tuple(name for names in METRIC_GROUPS.values() for name in names)
+# The columns of metrics that have others than one of their own name; each may be named by itself.
+_COLUMNS_OF: dict[str, tuple[str, ...]] = {
+    "tokens": ("total_token_count", "input_token_count", "output_token_count"),
+    "latency": ("latency_seconds",),
+    "rouge": ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    "length": ("characters", "words", "sentences", "is_empty"),
+    "language": ("language", "language_matches_request"),
+}
+_METRIC_OF = {column: metric for metric, columns in _COLUMNS_OF.items() for column in columns if column != metric}
+_AT_RANK = re.compile(r"(precision|recall|ndcg|hit_rate)_at_([1-9]\d*)")
 # Slow beside the others, and little asked for: it runs when it is named.
 METRICS_ON_REQUEST: tuple[str, ...] = ("ter",)
 INPUT_COLUMNS: tuple[str, ...] = (
@@ -200,7 +210,9 @@ class RunConfig(_Model):
     @field_validator("metrics")
     @classmethod
     def _metrics_are_known(cls, value: list[str] | None) -> list[str] | None:
-        return _known(value, (*METRIC_GROUPS, *METRIC_NAMES), "metric")
+        named = [name for name in value or () if not _AT_RANK.fullmatch(name)]
+        _known(named, (*METRIC_GROUPS, *METRIC_NAMES, *_METRIC_OF), "metric")
+        return [] if value == ["none"] else value
 
     @field_validator("retrieval_k")
     @classmethod
@@ -245,6 +257,15 @@ class RunConfig(_Model):
                 f"verdict_store: {self.verdict_store!r} is in the output folder {self.output!r}, which holds a run's "
                 "results only; expected a folder elsewhere, or none for verdicts/ in the output folder"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _ranks_are_measured(self) -> "RunConfig":
+        for name in self.metrics or ():
+            at = _AT_RANK.fullmatch(name)
+            if at and int(at[2]) not in self.retrieval_k:
+                measured = ", ".join(map(str, self.retrieval_k))
+                raise ValueError(f"metrics: {name} is at a rank that is not in retrieval_k ({measured}); add it there")
         return self
 
     @model_validator(mode="after")
@@ -300,13 +321,20 @@ class RunConfig(_Model):
         by_default = set(METRIC_NAMES) - set(METRICS_ON_REQUEST)
         if self.metrics is None:
             return tuple(name for name in METRIC_NAMES if name in by_default)
-        wanted = set(self.metrics)
+        wanted = {metric_of(name) for name in self.metrics}
         for group, members in METRIC_GROUPS.items():
             if group in wanted:
                 wanted |= by_default.intersection(members)
         if "document_recall" in (self.judges or ()):
             wanted.add("document_recall")
         return tuple(name for name in METRIC_NAMES if name in wanted)
+
+    def selected_columns(self, metric: str) -> frozenset[str] | None:
+        """The columns of a selected metric that run, by their last names; null for all, unless some are named."""
+        group = next(group for group, members in METRIC_GROUPS.items() if metric in members)
+        if self.metrics is None or not {metric, group}.isdisjoint(self.metrics):
+            return None
+        return frozenset(name for name in self.metrics if metric_of(name) == metric) or None
 
     def endpoint_of(self, judge: str) -> Endpoint:
         settings = self.judge_settings.get(judge)
@@ -352,6 +380,12 @@ _TABLE_FIELDS = {
     "max_record_mb",
     "run_date",
 }
+
+
+def metric_of(name: str) -> str:
+    """The metric that a name of `metrics` stands for: that of its column, or itself (a metric or a group)."""
+    at = _AT_RANK.fullmatch(name)
+    return f"{at[1]}_at_k" if at else _METRIC_OF.get(name, name)
 
 
 def _known(value: list[str] | None, allowed: tuple[str, ...], what: str) -> list[str] | None:

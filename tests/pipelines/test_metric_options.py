@@ -64,6 +64,12 @@ rules:
         (["--retrieval_k", "a"], "retrieval_k: got 'a'; expected a whole number"),
         (["--retrieval_k", "3,3"], "--retrieval_k: a rank is given twice"),
         (["--text_tokenizer", "13A"], "text_tokenizer: got '13A'; expected one of auto, 13a, .*; did you mean 13a?"),
+        (
+            ["--metrics", "ndcg_at_7"],
+            r"metrics: ndcg_at_7 is at a rank that is not in retrieval_k \(1, 3, 5, 10\); add it",
+        ),
+        (["--metrics", "ndcg_at_0"], "--metrics: unknown metric 'ndcg_at_0'; expected none, or some of .*ndcg_at_k"),
+        (["--metrics", "none,words"], "--metrics: none stands alone; got none, words"),
         (["--metrics", "rogue"], "--metrics: unknown metric 'rogue'; expected none, or some of .*rouge"),
     ],
 )

@@ -5,6 +5,7 @@ A new family is a module that defines a `MetricFamily`, a line in `_families`, a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from beamjudge.schemas.row import Row
@@ -55,12 +56,27 @@ def metric_families(config: RunConfig) -> tuple[MetricFamily, ...]:
     being there, except in a run without any metrics.
     """
     names = config.selected_metrics()
-    families = [family for family in _families(config) if family.name in names]
+    families = [
+        _narrow(family, config.selected_columns(family.name)) for family in _families(config) if family.name in names
+    ]
     if any(name in METRIC_GROUPS["text"] for name in names):
         families.append(tokenizer_family(config.text_tokenizer))
     if config.rules and config.metrics != []:
         families.append(rule_family(config.rules))
     return tuple(families)
+
+
+def _narrow(family: MetricFamily, columns: frozenset[str] | None) -> MetricFamily:
+    """The family with only the columns of these last names, and what is made of them."""
+    if columns is None:
+        return family
+    names = {column.name for column in family.columns if column.name.rpartition("/")[2] in columns}
+    return replace(
+        family,
+        columns=tuple(column for column in family.columns if column.name in names),
+        specs=tuple(spec for spec in family.specs if spec.key in names),
+        signatures={name: value for name, value in family.signatures.items() if name.rpartition("/")[0] in names},
+    )
 
 
 def signatures(plan: "RunPlan") -> dict[str, str]:

@@ -92,6 +92,30 @@ def test_rules_run_wherever_metrics_do():
     ]
 
 
+@pytest.mark.parametrize(
+    ("metrics", "columns"),
+    [
+        (["rougeL", "rouge2"], ["response/text/rouge2", "response/text/rougeL", "response/text/tokenizer"]),
+        (["words"], ["response/text/words"]),
+        (["language_matches_request"], ["response/text/language_matches_request"]),
+        (["output_token_count", "latency_seconds"], ["agent/output_token_count", "agent/latency_seconds"]),
+        (
+            ["ndcg_at_5", "ndcg_at_1", "mrr"],
+            [f"retrieval/ground_truth/{name}" for name in ("ndcg_at_1", "ndcg_at_5", "mrr")],
+        ),
+        (["length", "words"], [f"response/text/{name}" for name in ("characters", "words", "sentences", "is_empty")]),
+    ],
+)
+def test_single_columns_may_be_named(make_row, metrics, columns):
+    families = _families(metrics)
+    assert [column.name for family in families for column in family.columns] == columns
+    keys = [spec.key for family in families for spec in family.specs]
+    assert keys == [name for name in columns if not name.endswith("tokenizer")]
+    for family in families:
+        assert set(family.signatures) <= {f"{name}/average" for name in columns}
+        assert {column.name for column in family.columns} <= set(family.compute(make_row("a", "b")))
+
+
 def test_ranks_are_configured():
     (family,) = _families(["ndcg_at_k"], retrieval_k=[20, 2])
     assert [column.name for column in family.columns] == [f"retrieval/ground_truth/ndcg_at_{k}" for k in (2, 20)]

@@ -2,6 +2,7 @@
 
 from beamjudge.schemas.metric import Column, ColumnType
 from beamjudge.schemas.row import TokenUsage
+from beamjudge.schemas.usage import read_usage
 from beamjudge.transforms.metrics.usage import LATENCY, TOKENS
 
 
@@ -28,3 +29,17 @@ def test_latency(make_row):
     assert LATENCY.compute(make_row()) == {"agent/latency_seconds": None}
     (spec,) = LATENCY.specs
     assert spec.names == (("agent/latency_seconds/average", "value"),)
+
+
+def test_counts_are_those_that_providers_returned(make_row, shared_lines):
+    """Whatever the provider calls them; the total is the provider's own where it gives one."""
+    cases = shared_lines("data/reference_token_usage/usage.jsonl")
+    for case in cases:
+        usage = case["usage"]
+        values = TOKENS.compute(make_row(usage=read_usage(usage)))
+        total, given, made = (values[f"agent/{name}_token_count"] for name in ("total", "input", "output"))
+        assert made == usage.get("completion_tokens", usage.get("output_tokens")), case
+        assert total == usage.get("total_tokens", given + made), case
+        if case["api"] != "anthropic.messages":  # which counts cached input apart
+            assert given == usage.get("prompt_tokens", usage.get("input_tokens")), case
+    assert len(cases) == 129

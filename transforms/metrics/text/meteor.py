@@ -6,6 +6,7 @@ Synonyms are WordNet's, and only where nltk and its WordNet data are installed; 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 
 from beamjudge.schemas.assessment import MetricValue
 from beamjudge.schemas.metric import Column, ColumnType, mean_spec
@@ -59,18 +60,21 @@ def _match(
     matches, unmatched = [], []
     taken = set()
     for position, word in reversed(left):
-        forms = (word,) if forms_of is None else forms_of(word)
-        last = max([free[form][-1] for form in forms if free.get(form)], default=None)
-        if last is None:
-            unmatched.append((position, word))
+        places = free.get(word) if forms_of is None else _last_place(free, forms_of(word))
+        if places:
+            index = places.pop()
+            taken.add(index)
+            matches.append((position, wanted[index][0]))
         else:
-            other_position, other = wanted[last]
-            free[other].pop()
-            taken.add(last)
-            matches.append((position, other_position))
+            unmatched.append((position, word))
     left[:] = reversed(unmatched)
     wanted[:] = [pair for index, pair in enumerate(wanted) if index not in taken]
     return matches
+
+
+def _last_place(free: Mapping[str, list[int]], forms: Iterable[str]) -> list[int] | None:
+    """The free places of that of the forms which stands last."""
+    return max((places for form in forms if (places := free.get(form))), key=itemgetter(-1), default=None)
 
 
 def _count_chunks(matches: Sequence[tuple[int, int]]) -> int:
