@@ -27,7 +27,8 @@ def interruptible() -> Iterator[None]:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         came.set()
-        fail_all("interrupted")
+        # The thread that was interrupted may hold the very lock that is needed: it lets go while Interrupted unwinds it.
+        threading.Thread(target=fail_all, args=("interrupted",), daemon=True).start()
         raise Interrupted
 
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}

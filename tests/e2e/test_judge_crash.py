@@ -134,7 +134,10 @@ def test_an_interrupt_keeps_what_was_paid(tmp_path, endpoint, number):
         # Once all slots wait for held calls, the answers to the others have come.
         wait_until(lambda: endpoint.in_flight == SLOTS or process.poll() is not None)
         process.send_signal(number)
-        _, printed = process.communicate(timeout=WAIT_SECONDS)
+        try:
+            _, printed = process.communicate(timeout=WAIT_SECONDS)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "Traceback" not in printed
     assert not (tmp_path / "out" / "run.json").exists()

@@ -175,7 +175,10 @@ def test_an_interrupt_ends_at_once_and_is_on_record(tmp_path, endpoint):
         while not endpoint.requests and process.poll() is None and time.monotonic() < deadline:
             endpoint.closing.wait(0.02)
         process.send_signal(signal.SIGINT)
-        _, printed = process.communicate(timeout=60)
+        try:
+            _, printed = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert len(printed.splitlines()) == 1, printed
     assert "Traceback" not in printed

@@ -127,7 +127,8 @@ def _new_zstd() -> Any:
 
 
 def _feed_gzip(decompressor: Any, data: bytes) -> Generator[bytes, None, bytes | None]:
-    while data:
+    # At the end of a member zlib leaves what it has not consumed in both tails; only `unused_data` is then of use.
+    while data and not decompressor.eof:
         yield decompressor.decompress(data, _OUTPUT_BYTES)
         data = decompressor.unconsumed_tail
     return cast(bytes, decompressor.unused_data) if decompressor.eof else None

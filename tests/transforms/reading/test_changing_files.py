@@ -2,6 +2,7 @@
 
 import datetime as dt
 import decimal
+import gzip
 import json
 
 import pyarrow as pa
@@ -94,3 +95,11 @@ def test_a_parquet_file_that_was_replaced_by_a_smaller_one(tmp_path):
     found = read(parts)
     assert len(found[SourceRecord]) == 100
     assert {(reject.code, reject.source_position) for reject in found[Reject]} == {("not_parquet", None)}
+
+
+@pytest.mark.parametrize("rest", [1, 2_000])
+def test_gzip_members_of_any_size_follow_each_other(tmp_path, rest):
+    line = b'{"request": "q", "response": "a"}\n'
+    (tmp_path / "a.gz").write_bytes(gzip.compress(line * 2_000) + gzip.compress(line * rest))
+    (part,) = plan_ranges(match_files([str(tmp_path)])[0])
+    assert sum(isinstance(item, SourceRecord) for item in read_range(part, 1_000)) == 2_000 + rest
