@@ -27,7 +27,7 @@ def interruptible() -> Iterator[None]:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         came.set()
-        # The thread that was interrupted may hold the very lock that is needed: it lets go while Interrupted unwinds it.
+        # The interrupted thread may hold the very lock that is needed: it lets go while Interrupted unwinds it.
         threading.Thread(target=fail_all, args=("interrupted",), daemon=True).start()
         raise Interrupted
 

@@ -1,4 +1,4 @@
-"""Every line of the tables in docs/reliability.md names its test; the tests have to be there, and every fault a line."""
+"""Every line of the tables in docs/reliability.md names its test; the tests are there, and every fault has a line."""
 
 import re
 from pathlib import Path

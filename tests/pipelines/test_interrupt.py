@@ -13,8 +13,13 @@ from beamjudge.transforms.judging.client import acquire, release
 def test_a_signal_while_the_clients_lock_is_held_ends_the_block(number):
     client = acquire(plan_for(config_for("http://127.0.0.1:9/v1")))
     try:
-        with pytest.raises(Interrupted), interruptible(), client._lock:
-            signal.raise_signal(number)
-            raise AssertionError("the signal was not taken")
+        with pytest.raises(Interrupted):
+            _signal_inside(client, number)
     finally:
         release(client)
+
+
+def _signal_inside(client, number):
+    with interruptible(), client._lock:
+        signal.raise_signal(number)
+        raise AssertionError("the signal was not taken")
