@@ -130,8 +130,12 @@ def _judges(run: FinishedRun) -> dict[str, str]:
 def _merged_config(runs: Sequence[FinishedRun], output: str) -> RunConfig:
     """The first run's configuration over the inputs of all, so that the run's id is that of the run over the union."""
     dates = {run.config.run_date for run in runs}
-    return runs[0].config.model_copy(
+    first, judges = runs[0].config, dict.fromkeys(name for run in runs for name in run.record["judges"])
+    # Only where runs of different judges are merged all the same does the first one's choice not cover them.
+    named = {} if set(judges) == set(first.selected_judges()) else {"judges": list(judges)}
+    return first.model_copy(
         update={
+            **named,
             "input": [pattern for run in runs for pattern in run.config.input],
             "output": output,
             "run_date": dates.pop() if len(dates) == 1 else None,

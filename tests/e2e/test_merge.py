@@ -82,3 +82,15 @@ def test_what_cannot_be_merged_is_refused(runs, tmp_path, capsys):
         assert said in error
         assert len(error.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_runs_of_different_judges_merge_when_told_to(runs, tmp_path):
+    assert evaluate([runs / "log1.jsonl"], tmp_path / "fewer", "--judges", "safety") == 0
+    for order in (("fewer", "run0"), ("run0", "fewer")):
+        folders = [str(tmp_path / "fewer" if name == "fewer" else runs / name) for name in order]
+        output = tmp_path / order[0] / "merged" if order[0] == "run0" else tmp_path / "merged"
+        assert main(["merge", *folders, "--output", str(output), "--allow_different_judges", "--quiet"]) in (0, 3)
+        metrics = {(row["slice"], row["metric"]): row for row in read_table(output, "metrics").to_pylist()}
+        correctness = metrics["overall", "response/llm_judged/correctness/rating/percentage"]
+        # The run of one row did not ask this judge.
+        assert (correctness["n_rows"], correctness["n_not_applicable"] > 0) == (51, True)
