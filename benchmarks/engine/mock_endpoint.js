@@ -4,6 +4,7 @@
 //
 //   POST /configure              {"latency": {"median_ms": 200, "p99_ms": 3000}, "seed": 1, "fail_share": 0.05}
 //                                p99_ms equal to median_ms is a constant latency, more is lognormal; forgets all calls
+//   GET  /count                  the number of calls that came
 //   GET  /stats                  drawn_ms in the order of arrival, first_ms and last_ms on one clock, in flight, statuses
 //   POST anything else           a chat completion with a verdict; a share of calls fails with 429 (at once) or 500
 "use strict";
@@ -89,6 +90,8 @@ function handle(request, response) {
     if (request.url === "/configure") {
       configure(JSON.parse(Buffer.concat(parts)));
       answer(response, 200, Buffer.from("{}"));
+    } else if (request.url === "/count") {
+      answer(response, 200, Buffer.from(JSON.stringify(calls.drawn_ms.length)));
     } else if (request.url === "/stats") {
       answer(response, 200, Buffer.from(JSON.stringify(calls)));
     } else {

@@ -81,6 +81,10 @@ class Mock:
         late_ms = stats["late_ms"] / len(stats["drawn_ms"])
         return Calls(stats["drawn_ms"], seconds, stats["max_in_flight"], late_ms, stats["statuses"])
 
+    def count(self) -> int:
+        number: int = self._request("/count")
+        return number
+
     def _request(self, path: str, body: Mapping[str, object] | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(self._address + path, data) as response:
