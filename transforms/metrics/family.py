@@ -12,9 +12,8 @@ from beamjudge.schemas.row import Row
 class MetricFamily:
     """Metrics that are computed together.
 
-    `compute` gives a value for every column (and may give more, where a run wants only some of them), null
-    where the row
-    lacks what the metric needs, and the statistics of corpus scores under their metric's key. It is a module-level
+    `compute` gives a value for every column (and may give more, where a run wants only some of them), null where the
+    row lacks what the metric needs, and the statistics of corpus scores under their metric's key. It is a module-level
     function, or an instance of a frozen dataclass with the settings that it computes by, so that it pickles.
     `signatures` say for run-level metrics by which settings exactly they were computed, in sacrebleu's notation.
     """

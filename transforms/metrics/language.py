@@ -5,6 +5,7 @@ Lui and Baldwin, "langid.py: an off-the-shelf language identification tool", ACL
 
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib import metadata
 from itertools import islice
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ LANGUAGES: Final = frozenset(
     )
 )
 _NO_LANGUAGE: Final = "zxx"  # numbers, markup, identifiers
-_LOOKED_AT: Final = 500  # characters; more tell no more
+_LOOKED_AT: Final = 300  # characters; more tell no more
 _FEWEST_LETTERS: Final = 20
 _FEWEST_DENSE: Final = 7
 # Scripts of syllables or words, and others that are written without spaces: few characters of them say much.
@@ -81,4 +82,5 @@ LANGUAGE = MetricFamily(
     columns=(Column(_LANGUAGE, ColumnType.STRING), Column(_MATCHES, ColumnType.BOOLEAN)),
     specs=(share_spec(_MATCHES),),
     compute=_compute,
+    signatures={f"{_MATCHES}/percentage": f"model:py3langid|version:{metadata.version('py3langid')}"},
 )

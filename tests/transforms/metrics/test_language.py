@@ -1,6 +1,7 @@
 """The language of a response and of its request: sentences of this test's own in many languages, and what is null."""
 
 import dataclasses
+from importlib.metadata import version
 
 import pytest
 
@@ -83,6 +84,7 @@ def test_agreement_is_a_share_and_the_language_a_label():
     ]
     (spec,) = LANGUAGE.specs
     assert (spec.key, spec.kind) == (_MATCHES, MetricKind.SHARE)
+    assert LANGUAGE.signatures == {f"{_MATCHES}/percentage": f"model:py3langid|version:{version('py3langid')}"}
 
 
 def test_paragraphs_in_five_languages(shared_lines):
