@@ -21,7 +21,7 @@ from typing import Any
 
 from apache_beam.io.filesystems import FileSystems
 
-from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.spend import Spend
 from beamjudge.transforms.judging.store.compaction import compact
 from beamjudge.transforms.judging.verdict_store import StoredVerdict, VerdictStore
 

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from beamjudge.pipelines import report
 from beamjudge.pipelines.evaluate import first_pass
-from beamjudge.schemas.assessment import Spend
 from beamjudge.schemas.prices import PRICES_OF, price_of
 from beamjudge.schemas.record import InputFile
+from beamjudge.schemas.spend import Spend
 from beamjudge.transforms.estimate import EstimateSpend, JudgeBound
 from beamjudge.transforms.evaluate import NormalizeSampled
 from beamjudge.transforms.group_spans import GroupSpans, groups_spans

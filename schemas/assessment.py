@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias
 
 from beamjudge.schemas.row import Row
+from beamjudge.schemas.spend import NO_SPEND, JudgeSpend, Spend
 
 Rating: TypeAlias = Literal["yes", "no"]
 
@@ -20,46 +21,6 @@ class Outcome(str, Enum):
     NOT_APPLICABLE = "not_applicable"
     NOT_SAMPLED = "not_sampled"
     ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """What the calls behind a verdict used; `cost_usd` is null where the model's price is not known."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = 0.0
-
-    def __add__(self, other: "Spend") -> "Spend":
-        known = self.cost_usd is not None and other.cost_usd is not None
-        return Spend(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.cached_input_tokens + other.cached_input_tokens,
-            self.output_tokens + other.output_tokens,
-            (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
-        )
-
-
-NO_SPEND = Spend()
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeSpend:
-    """What verdicts cost: `spent` on their calls, `reused` once on those that were stored before, and `wasted` on calls
-    that were billed and gave no verdict."""
-
-    spent: Spend = NO_SPEND
-    reused: Spend = NO_SPEND
-    wasted: Spend = NO_SPEND
-
-    def __add__(self, other: "JudgeSpend") -> "JudgeSpend":
-        return JudgeSpend(self.spent + other.spent, self.reused + other.reused, self.wasted + other.wasted)
-
-
-NO_JUDGE_SPEND = JudgeSpend()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from beamjudge.schemas.assessment import Outcome, Rating, Spend, Verdict
+from beamjudge.schemas.assessment import Outcome, Rating, Verdict
+from beamjudge.schemas.spend import Spend
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from unittest import mock
 
 from apache_beam.io.filesystems import FileSystems
 
-from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.spend import Spend
 from beamjudge.transforms.judging.store import generation_writer, merge, parquet, rows
 from beamjudge.transforms.judging.verdict_store import StoredVerdict, VerdictStore
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import apache_beam as beam
 
-from beamjudge.schemas.assessment import NO_SPEND, Assessment, Spend
+from beamjudge.schemas.assessment import Assessment
 from beamjudge.schemas.row import Row
+from beamjudge.schemas.spend import NO_SPEND, Spend
 from beamjudge.transforms.judging.price import PriceBound
 from beamjudge.transforms.judging.questions import plan_questions
 from beamjudge.transforms.plan import RunPlan

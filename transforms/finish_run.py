@@ -8,9 +8,10 @@ import apache_beam as beam
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beamjudge.schemas.assessment import JudgeSpend, VerdictCounts
+from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.record import InputFile
+from beamjudge.schemas.spend import JudgeSpend
 from beamjudge.schemas.tables import utf8
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
 from beamjudge.transforms.attempt import Attempt, end_attempt, now

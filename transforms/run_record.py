@@ -6,10 +6,11 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, VerdictCounts
+from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.log_tables import describe_tables
 from beamjudge.schemas.metric import MetricRow, judge_spec
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.spend import NO_JUDGE_SPEND, JudgeSpend
 from beamjudge.schemas.tables import SCHEMA_VERSION
 from beamjudge.transforms.attempt import Attempt
 from beamjudge.transforms.gates import check_gates

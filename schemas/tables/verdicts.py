@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.spend import Spend
 from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.schemas.tables import utf8, with_version
 

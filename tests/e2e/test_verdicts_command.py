@@ -6,8 +6,8 @@ import pytest
 from store_harness import fill, held, names, verdict
 
 from beamjudge.pipelines.cli import main
-from beamjudge.schemas.assessment import Spend
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.spend import Spend
 
 
 @pytest.fixture

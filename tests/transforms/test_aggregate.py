@@ -14,11 +14,12 @@ from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
 from apache_beam.testing.util import assert_that
 from scipy import stats
 
-from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, JudgeSpend, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, Outcome, Verdict
 from beamjudge.schemas.judges import BUILT_IN_JUDGES
 from beamjudge.schemas.metric import MetricRow
 from beamjudge.schemas.row import Guidelines, Row, SliceValue, TokenUsage
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.spend import JudgeSpend, Spend
 from beamjudge.transforms.aggregate import Aggregate
 from beamjudge.transforms.aggregation.bootstrap import bootstrap_interval
 from beamjudge.transforms.aggregation.observe import observe_row

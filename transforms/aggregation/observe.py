@@ -5,10 +5,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from beamjudge.schemas.assessment import (
-    NO_JUDGE_SPEND,
     Assessment,
     EvaluatedRow,
-    JudgeSpend,
     MetricValue,
     Outcome,
     Verdict,
@@ -17,6 +15,7 @@ from beamjudge.schemas.assessment import (
 )
 from beamjudge.schemas.judges import JudgeSpec, row_guideline_judge
 from beamjudge.schemas.metric import OVERALL_SPEC, MetricKind, MetricSpec, Observed, judge_spec, share_spec
+from beamjudge.schemas.spend import NO_JUDGE_SPEND, JudgeSpend
 from beamjudge.transforms.aggregation.state import Observation
 from beamjudge.transforms.plan import RunPlan
 

@@ -9,8 +9,9 @@ from array import array
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome, VerdictCounts
+from beamjudge.schemas.assessment import Outcome, VerdictCounts
 from beamjudge.schemas.metric import MetricKind, Observed
+from beamjudge.schemas.spend import NO_JUDGE_SPEND, JudgeSpend
 from beamjudge.transforms.aggregation.sketch import Sketch
 
 _SCORED, _NOT_SAMPLED, _ERROR = Outcome.SCORED, Outcome.NOT_SAMPLED, Outcome.ERROR

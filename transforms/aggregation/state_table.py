@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, NO_SPEND, JudgeSpend, Spend, VerdictCounts
+from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.metric import MetricKind
+from beamjudge.schemas.spend import NO_JUDGE_SPEND, NO_SPEND, JudgeSpend, Spend
 from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import (
     Clusters,

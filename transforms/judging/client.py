@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from beamjudge.schemas.assessment import NO_SPEND, Outcome, Verdict, stopped_message
+from beamjudge.schemas.assessment import Outcome, Verdict, stopped_message
 from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.spend import NO_SPEND
 from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.transforms.judging import lexical
 from beamjudge.transforms.judging.binding import JudgeBinding

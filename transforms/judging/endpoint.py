@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict, stopped_message
+from beamjudge.schemas.assessment import Outcome, Verdict, stopped_message
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.run_config import Endpoint
+from beamjudge.schemas.spend import NO_SPEND, Spend
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.completion import Completion, read_completion
 from beamjudge.transforms.judging.connections import Connections, Target

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, Verdict
+from beamjudge.schemas.assessment import Verdict
+from beamjudge.schemas.spend import NO_JUDGE_SPEND
 
 
 def failed_whole(causes: Iterable[Verdict], failed: int, total: int, what: str) -> Verdict:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from beamjudge.schemas.assessment import Spend
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.run_config import Price
+from beamjudge.schemas.spend import Spend
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.fitting import fit_prompt, reply_tokens
 from beamjudge.transforms.judging.question import Question

@@ -1,8 +1,8 @@
 """What a call used, as the endpoint reports it, and what that costs."""
 
-from beamjudge.schemas.assessment import Spend
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.run_config import Price
+from beamjudge.schemas.spend import Spend
 
 _MILLION = 1_000_000
 _MOST_TOKENS = 1_000_000_000

@@ -3,10 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, JudgeSpend, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, Outcome, Verdict
 from beamjudge.schemas.judges import JudgeSpec, Need
 from beamjudge.schemas.metric import MetricKind, MetricSpec, Observed, mean_spec, share_spec
 from beamjudge.schemas.row import Guidelines
+from beamjudge.schemas.spend import JudgeSpend, Spend
 from beamjudge.transforms.aggregation.observe import (
     judge_metric_specs,
     observe_row,

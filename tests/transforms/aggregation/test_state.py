@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.schemas.assessment import JudgeSpend, Outcome, Spend, VerdictCounts
+from beamjudge.schemas.assessment import Outcome, VerdictCounts
 from beamjudge.schemas.metric import MetricKind, Observed
+from beamjudge.schemas.spend import JudgeSpend, Spend
 from beamjudge.transforms.aggregation.bootstrap import bootstrap_interval
 from beamjudge.transforms.aggregation.sketch import quantile
 from beamjudge.transforms.aggregation.state import (

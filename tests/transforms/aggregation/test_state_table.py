@@ -7,8 +7,9 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, JudgeSpend, Outcome, Spend, VerdictCounts
+from beamjudge.schemas.assessment import Outcome, VerdictCounts
 from beamjudge.schemas.metric import MetricKind, Observed
+from beamjudge.schemas.spend import NO_JUDGE_SPEND, JudgeSpend, Spend
 from beamjudge.schemas.tables.state import STATE_SCHEMA
 from beamjudge.transforms.aggregation.state import Observation, SliceState
 from beamjudge.transforms.aggregation.state_table import state_records, states_from_records

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import pytest
 from sacrebleu.metrics import BLEU
 
-from beamjudge.schemas.assessment import NO_JUDGE_SPEND, Outcome
+from beamjudge.schemas.assessment import Outcome
 from beamjudge.schemas.metric import MetricKind, MetricRow, MetricSpec, Observed, mean_spec
+from beamjudge.schemas.spend import NO_JUDGE_SPEND
 from beamjudge.transforms.aggregation.observe import judge_metric_specs
 from beamjudge.transforms.aggregation.state import Observation, SliceState
 from beamjudge.transforms.aggregation.summarize import duplicate_request_ids, metric_rows

@@ -9,8 +9,9 @@ import pytest
 from fake_endpoint import Completion, FakeEndpoint, Hang, Held, Request, Step, error
 from judge_harness import WAIT_SECONDS, Asker, config_for, plan_for, question
 
-from beamjudge.schemas.assessment import NO_SPEND, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import Outcome, Verdict
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.spend import NO_SPEND, Spend
 from beamjudge.transforms.judging import limits
 from beamjudge.transforms.judging.binding import bind_judges
 from beamjudge.transforms.judging.client import JudgeClient, acquire, fail_all, release

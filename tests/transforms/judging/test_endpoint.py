@@ -10,8 +10,9 @@ import pytest
 from fake_endpoint import NO, YES, Answer, Completion, FakeEndpoint, Request, Step, error
 from judge_harness import Asker, ask_one, config_for, question
 
-from beamjudge.schemas.assessment import Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import Outcome, Verdict
 from beamjudge.schemas.judges import Protocol
+from beamjudge.schemas.spend import Spend
 from beamjudge.transforms.judging.failures import from_status
 from beamjudge.transforms.judging.fitting import estimate_tokens
 from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key

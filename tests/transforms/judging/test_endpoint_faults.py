@@ -6,7 +6,8 @@ import pytest
 from fake_endpoint import NO, YES, Answer, Completion, Drip, FakeEndpoint, Hang, Request, Reset, Step, error
 from judge_harness import Asker, ask_one, config_for, question
 
-from beamjudge.schemas.assessment import JudgeSpend, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import Outcome, Verdict
+from beamjudge.schemas.spend import JudgeSpend, Spend
 from beamjudge.transforms.judging.reply import CUT_OFF, FILTERED, REFUSED
 
 KEY = "sk-very-secret-0123456789"

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from beamjudge.schemas.assessment import Assessment, JudgeSpend, Outcome, Spend, Verdict
+from beamjudge.schemas.assessment import Assessment, Outcome, Verdict
 from beamjudge.schemas.judges import BUILT_IN_JUDGES, JudgeSpec, Need, Protocol
 from beamjudge.schemas.row import Document, Guidelines, Row, TokenUsage, Turn
 from beamjudge.schemas.run_config import Endpoint
+from beamjudge.schemas.spend import JudgeSpend, Spend
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.degenerate import decide
 from beamjudge.transforms.judging.minicheck import DOCUMENT_BYTES, documents

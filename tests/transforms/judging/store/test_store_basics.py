@@ -10,8 +10,8 @@ import pytest
 from apache_beam.io.filesystems import FileSystems
 from store_harness import WAIT_SECONDS, fill, held, key, names, store_in, verdict, verdicts
 
-from beamjudge.schemas.assessment import Spend
 from beamjudge.schemas.errors import RunFailed
+from beamjudge.schemas.spend import Spend
 from beamjudge.transforms.judging import verdict_store
 from beamjudge.transforms.judging.store import files
 

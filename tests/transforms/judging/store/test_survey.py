@@ -2,7 +2,7 @@
 
 from store_harness import fill, verdict
 
-from beamjudge.schemas.assessment import Spend
+from beamjudge.schemas.spend import Spend
 from beamjudge.transforms.judging.store.compaction import compact
 from beamjudge.transforms.judging.store.survey import Payer, Share, survey
 
