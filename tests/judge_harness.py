@@ -24,7 +24,7 @@ async def no_sleep(seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-AT_ONCE = RetryPolicy(sleep=no_sleep)
+AT_ONCE = RetryPolicy(first_wait=0.0, max_wait=0.0, sleep=no_sleep)
 
 
 def config_for(

@@ -19,8 +19,6 @@ from beamjudge.pipelines.cli import main
 from beamjudge.transforms.judging import client as client_module
 from beamjudge.transforms.judging import reply
 
-pytestmark = pytest.mark.faults
-
 KEY = "sk-do-not-tell"
 WORDS = "plum-coloured heron"
 COLUMN = "response/llm_judged/groundedness"

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,6 +25,8 @@ from beamjudge.transforms.judging.retry import RetryPolicy, call_with_retries
 from beamjudge.transforms.judging.spend import spend_of
 
 _LOGGER = logging.getLogger(__name__)
+# So many questions that were refused, while none was answered, are no accident of theirs.
+_REFUSED_QUESTIONS = 8
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -58,7 +61,8 @@ class _Call:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     prepared: "_Prepared | None" = None
     wasted: Spend = NO_SPEND
-    is_held: bool = False
+    is_held: bool = False  # by the endpoint, which refused its last attempt with 429
+    refused_since: float | None = None  # the stretch of refusals in which it was counted
 
 
 class _Prepared(NamedTuple):
@@ -84,7 +88,9 @@ class EndpointClient:
             RateWindow(limit, shared.processes) if limit else None
             for limit in (endpoint.requests_per_minute, endpoint.tokens_per_minute)
         )
-        self._limits = EndpointLimits(shared.slots, shared.throttling, requests, tokens)
+        self._limits = EndpointLimits(
+            shared.slots, shared.throttling, requests, tokens, shared.policy.first_wait, shared.policy.max_wait
+        )
         self._learned: frozenset[Change] = frozenset()
         self._learned_room: int | None = None
         self._learned_reply_room: int | None = None
@@ -92,6 +98,9 @@ class EndpointClient:
         self._has_succeeded = False
         self._has_answered = False
         self._unreachable_in_a_row = 0
+        # Since when every reply was a 429, and how many questions got one since then.
+        self._refused_since: float | None = None
+        self._refused_questions = 0
 
     async def ask(self, binding: JudgeBinding, inputs: JudgeInputs, prompt: Prompt) -> Verdict:
         """The judge's verdict on `inputs`, for which `prompt` was made; every failure is a verdict too."""
@@ -117,11 +126,13 @@ class EndpointClient:
 
     async def _attempt(self, call: _Call, attempt: int) -> Completion:
         """One request, in the form that the endpoint is known to take by the time it is let through."""
+        # What was refused waits behind the others, which may pass: a request can be too large for its limit.
+        first = bool(call.bodies) and not call.is_held
         self._hold(call, False)
         self._check_open()
         tokens = call.prompt.tokens + (call.reply_room or reply_tokens(self._endpoint))
         self._prepare(call)  # before the wait for a slot: once there is one, it should not stand idle
-        async with self._limits.admitted(tokens, bool(call.bodies), self._check_open) as admission:
+        async with self._limits.admitted(tokens, first, self._check_open) as admission:
             prepared = self._prepare(call)
             call.sent_with = prepared.form[0]
             call.bodies.append(prepared.body)
@@ -134,6 +145,8 @@ class EndpointClient:
                 if failure.billed:
                     call.wasted += spend_of(failure.usage, self._price)
                 self._note_stop(failure.stop)
+                if failure.rate_limited:
+                    raise CallFailed(self._refused(call, failure)) from None
                 raise
             if self._endpoint.tokens_per_minute:
                 spend = spend_of(completion.usage, None)
@@ -160,6 +173,7 @@ class EndpointClient:
         self._unreachable_in_a_row = 0
         if response.status != 200:
             raise from_status(response.status, response.headers, response.body)
+        self._refused_since, self._refused_questions = None, 0
         return read_completion(response.body)
 
     def _take_another_form(self, call: _Call, failure: Failure) -> bool:
@@ -232,10 +246,29 @@ class EndpointClient:
             return
         self._stop = stop
         self._limits.end_pause()
-        if stop is Stop.QUOTA or self._has_succeeded:
+        if stop in (Stop.QUOTA, Stop.RATE_LIMITED) or self._has_succeeded:
             _LOGGER.error("endpoint %s is not asked any more: %s", self._name, stop.value)
         else:
             self._on_fatal(self._fatal_line(_refusal(stop, self._endpoint)))
+
+    def _refused(self, call: _Call, failure: Failure) -> Failure:
+        """`failure`, a 429; final once the endpoint has answered nobody for as long as the policy's patience lasts.
+
+        If it refused many questions in that time, it is not asked any more: a long log would spend days on it.
+        """
+        now = time.monotonic()
+        if self._refused_since is None:
+            self._refused_since = now
+        if call.refused_since != self._refused_since:
+            call.refused_since = self._refused_since
+            self._refused_questions += 1
+        if now - self._refused_since < self._shared.policy.patience:
+            return failure
+        if self._refused_questions >= _REFUSED_QUESTIONS:
+            self._note_stop(Stop.RATE_LIMITED)
+            return Failure(stopped_message(Stop.RATE_LIMITED.value), status=429, stop=Stop.RATE_LIMITED)
+        text = f"{failure.text} for {self._shared.policy.patience:g} s"
+        return replace(failure, text=text, retryable=False)
 
     def _note_given_up(self, failure: Failure) -> None:
         """An endpoint to which no connection comes about ends the run at its start, and is not asked any more later:

@@ -38,6 +38,7 @@ class Stop(str, Enum):
     FORBIDDEN = "forbidden"
     NOT_FOUND = "not_found"
     UNREACHABLE = "unreachable"
+    RATE_LIMITED = "rate_limited"
 
 
 @dataclass(frozen=True)

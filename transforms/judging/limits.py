@@ -12,9 +12,6 @@ MINUTE = 60.0
 _ON_THE_WAY = 1.0
 # A wait is looked at again after this many seconds: it may have lost its point.
 _LONGEST_SLEEP = 1.0
-# Seconds without calls after an endpoint refused too many and did not say for how long; doubled each time.
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 60.0
 
 
 class Slots:
@@ -194,7 +191,11 @@ class Admission:
 
 
 class EndpointLimits:
-    """All limits that a call to one endpoint passes: the endpoint's slots and rates, and the slots of the process."""
+    """All limits that a call to one endpoint passes: the endpoint's slots and rates, and the slots of the process.
+
+    An endpoint that refuses too much gets no calls for a while: as long as it asks, else `first_pause` seconds, doubled
+    with each pause until a call passes; `longest_pause` at most.
+    """
 
     def __init__(
         self,
@@ -202,35 +203,38 @@ class EndpointLimits:
         throttling: Throttling,
         requests: RateWindow | None = None,
         tokens: RateWindow | None = None,
+        first_pause: float = 0.5,
+        longest_pause: float = 30.0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.slots = AdaptiveSlots(process_slots.limit)
         self._process_slots = process_slots
         self._throttling = throttling
         self._requests, self._tokens = requests, tokens
+        self._first_pause, self._longest_pause = first_pause, longest_pause
         self._sleep = sleep
         self._turn = asyncio.Lock()
         self._pauses_in_a_row = 0
         self._pause: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def admitted(self, tokens: int, has_begun: bool, check: Callable[[], None]) -> AsyncIterator[Admission]:
-        """A place in flight for one call of about `tokens` tokens; a question that has begun goes before new ones.
+    async def admitted(self, tokens: int, first: bool, check: Callable[[], None]) -> AsyncIterator[Admission]:
+        """A place in flight for one call of about `tokens` tokens; one that is `first` goes before the others.
 
         `check` is called whenever the call has waited, and raises when waiting has lost its point. The slots of the
         process come last, so that an endpoint with a low rate does not keep them from other endpoints, and a rate is
         used in the moment in which the call may leave.
         """
-        async with self.slots.taken(first=has_begun):
+        async with self.slots.taken(first):
             check()
             began_in = self.slots.round
             if self._requests or self._tokens:
                 async with self._turn:
                     await self._until_rates_are_free(tokens, check)
-                    await self._process_slots.acquire(first=has_begun)
+                    await self._process_slots.acquire(first)
                     admission = self._use_rates(tokens)
             else:
-                await self._process_slots.acquire(first=has_begun)
+                await self._process_slots.acquire(first)
                 admission = Admission()
             try:
                 check()
@@ -253,11 +257,11 @@ class EndpointLimits:
             return
         seconds = admission.retry_after
         if seconds is None:
-            seconds = _FIRST_PAUSE * 2.0**self._pauses_in_a_row
+            seconds = self._first_pause * 2.0**self._pauses_in_a_row
             self._pauses_in_a_row += 1
         self.slots.pause()
         self._throttling.held += 1
-        self._pause = asyncio.get_running_loop().call_later(min(seconds, _LONGEST_PAUSE), self._resume)
+        self._pause = asyncio.get_running_loop().call_later(min(seconds, self._longest_pause), self._resume)
 
     def _resume(self) -> None:
         self._pause = None

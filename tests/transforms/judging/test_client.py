@@ -12,7 +12,6 @@ from judge_harness import WAIT_SECONDS, Asker, config_for, plan_for, question
 from beamjudge.schemas.assessment import Outcome, Verdict
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.spend import NO_SPEND, Spend
-from beamjudge.transforms.judging import limits
 from beamjudge.transforms.judging.binding import bind_judges
 from beamjudge.transforms.judging.client import JudgeClient, acquire, fail_all, release
 from beamjudge.transforms.judging.content_key import content_key
@@ -113,15 +112,32 @@ class Bucket:
 
 @pytest.mark.parametrize("says_when", [True, False])
 def test_an_endpoint_that_takes_much_less_than_it_could_get_loses_no_question(
-    endpoint: FakeEndpoint, says_when: bool, monkeypatch: pytest.MonkeyPatch
+    endpoint: FakeEndpoint, says_when: bool
 ) -> None:
     """40 calls a second where hundreds could be made: without a pause every question would be refused 12 times."""
-    monkeypatch.setattr(limits, "_FIRST_PAUSE", 0.01)
     endpoint.respond = Bucket(40, 5, says_when)
-    policy = RetryPolicy(first_wait=0.005, max_wait=0.2)
+    policy = RetryPolicy(first_wait=0.01, max_wait=0.2)
     with Asker(config_for(endpoint.base_url, max_concurrency=32), policy) as asker:
         verdicts = asker.ask(*[question(number) for number in range(80)])
     assert [verdict.error_message for verdict in verdicts] == [None] * 80
+
+
+def test_a_question_that_is_always_refused_holds_up_no_other(endpoint: FakeEndpoint) -> None:
+    """As a request that is larger than the tokens per minute allow: the endpoint refuses it whenever it comes."""
+    all_are_waiting = threading.Event()
+
+    def respond(request: Request) -> Step:
+        return Held(all_are_waiting, error(429)) if "Question 0?" in request.text else Completion()
+
+    endpoint.respond = respond
+    with Asker(config_for(endpoint.base_url, max_concurrency=1)) as asker:
+        arrived = asker.start(*[question(number) for number in range(6)])
+        all_are_waiting.set()
+        messages = dict(arrived.get(timeout=WAIT_SECONDS) for _ in range(6))
+    asked = [int(request.text.split("Question ")[1][0]) for request in endpoint.requests]
+    assert asked == [0, 1, 2, 3, 4, 5] + [0] * 11
+    assert messages[0].error_message == "http_429: rate limited after 12 attempts"
+    assert [messages[number].rating for number in range(1, 6)] == ["yes"] * 5
 
 
 def test_rules_are_answered_at_once_and_without_a_thread() -> None:

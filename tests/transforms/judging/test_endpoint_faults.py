@@ -1,10 +1,11 @@
 """One endpoint that misbehaves, over a real socket: what is repeated, what is given up, when it is asked no more."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from fake_endpoint import NO, YES, Answer, Completion, Drip, FakeEndpoint, Hang, Request, Reset, Step, error
-from judge_harness import Asker, ask_one, config_for, question
+from judge_harness import AT_ONCE, Asker, ask_one, config_for, question
 
 from beamjudge.schemas.assessment import Outcome, Verdict
 from beamjudge.schemas.spend import JudgeSpend, Spend
@@ -188,6 +189,23 @@ def test_exhausted_quota_is_never_fatal(endpoint: FakeEndpoint) -> None:
         assert [asker.ask_one(question(number)).error_message for number in range(2)] == ["stopped:quota"] * 2
         assert asker.client.fatal is None
     assert len(endpoint.requests) == 1
+
+
+def test_an_endpoint_that_refuses_everybody_for_too_long_is_not_asked_any_more(endpoint: FakeEndpoint) -> None:
+    endpoint.respond = lambda request: error(429)
+    with Asker(config_for(endpoint.base_url), replace(AT_ONCE, patience=0.0)) as asker:
+        messages = [asker.ask_one(question(number)).error_message for number in range(10)]
+        assert asker.client.fatal is None
+    assert messages == ["http_429: rate limited for 0 s"] * 7 + ["stopped:rate_limited"] * 3
+    assert len(endpoint.requests) == 8
+
+
+def test_a_success_between_refusals_is_the_end_of_a_refusal(endpoint: FakeEndpoint) -> None:
+    endpoint.respond = lambda request: Completion() if "Question 5?" in request.text else error(429)
+    with Asker(config_for(endpoint.base_url), replace(AT_ONCE, patience=0.0)) as asker:
+        messages = [asker.ask_one(question(number)).error_message for number in range(12)]
+    refused = "http_429: rate limited for 0 s"
+    assert messages == [refused] * 5 + [None] + [refused] * 6
 
 
 def test_flagged_input_is_no_refusal_of_the_key(endpoint: FakeEndpoint) -> None:
