@@ -23,7 +23,7 @@ from beamjudge.schemas.assessment import NOT_SAMPLED, Assessment, EvaluatedRow, 
 from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.row import Document, Row, TokenUsage
 from beamjudge.schemas.run_config import RunConfig
-from beamjudge.transforms import judge as judge_module
+from beamjudge.transforms import in_flight
 from beamjudge.transforms.judge import Judge
 from beamjudge.transforms.judging import client as client_module
 
@@ -233,7 +233,7 @@ def test_waiting_for_a_rate_limit_is_told_to_the_runner(
 ) -> None:
     """Time that passes by 0.7 s a look, with every call held back: each wait is 0.7 s, and whole seconds are told."""
     looks = itertools.count()
-    monkeypatch.setattr(judge_module, "time", SimpleNamespace(monotonic=lambda: 0.7 * next(looks)))
+    monkeypatch.setattr(in_flight, "time", SimpleNamespace(monotonic=lambda: 0.7 * next(looks)))
     monkeypatch.setattr(client_module.JudgeClient, "is_throttled", True)
     pipeline = _TestPipeline(runner=RUNNER)
     config = config_for(endpoint.base_url, max_concurrency=1)
