@@ -80,7 +80,7 @@ def _metric_cells(metric: MetricState) -> dict[str, Any]:
             "sketch_positive": _sketch_cells(metric.sketch.positive),
             "sketch_negative": _sketch_cells(metric.sketch.negative),
         }
-    return {**cells, "buckets": [{"bucket": b, "stats": list(stats)} for b, stats in sorted(metric.buckets.items())]}
+    return {**cells, "buckets": [{"bucket": b, "stats": stats.tolist()} for b, stats in metric.buckets.items()]}
 
 
 def _metric_state(record: Mapping[str, Any]) -> MetricState:
@@ -100,7 +100,8 @@ def _metric_state(record: Mapping[str, Any]) -> MetricState:
         metric.sketch.negative = _sketch_counts(record["sketch_negative"])
     elif isinstance(metric, CorpusState):
         metric.n_scored = record["n_scored"]
-        metric.buckets = {entry["bucket"]: tuple(entry["stats"]) for entry in record["buckets"]}
+        for entry in record["buckets"]:
+            metric.add_to_bucket(entry["bucket"], entry["stats"])
     return metric
 
 

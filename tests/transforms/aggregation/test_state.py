@@ -3,6 +3,7 @@
 import math
 import pickle
 import random
+import tracemalloc
 from collections import Counter
 from fractions import Fraction
 
@@ -214,6 +215,27 @@ def test_a_state_survives_pickling() -> None:
         )
     ]
     assert pickle.loads(pickle.dumps(state_of(rows))) == state_of(rows)
+
+
+def test_a_corpus_state_takes_little_more_than_its_numbers() -> None:
+    # 256 buckets of 24 numbers of 8 bytes are 49,152 bytes; an array that grows may be an eighth larger.
+    rows = [Observed(MetricKind.CORPUS, Outcome.SCORED, stats=tuple(range(1000, 1024)))] * 512
+    tracemalloc.start()
+    state = CorpusState()
+    for number, each in enumerate(rows):
+        state.add(each, number % 256)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 1.25 * 49_152
+    assert state.buckets[255].tolist() == [2 * number for number in range(1000, 1024)]
+
+
+def test_statistics_of_another_number_are_refused() -> None:
+    state = CorpusState()
+    state.add(Observed(MetricKind.CORPUS, Outcome.SCORED, stats=(1, 2)), 0)
+    for bucket in (0, 1):
+        with pytest.raises(ValueError, match="3 statistics cannot be added to 2"):
+            state.add(Observed(MetricKind.CORPUS, Outcome.SCORED, stats=(1, 2, 3)), bucket)
 
 
 def test_metrics_of_two_kinds_do_not_merge() -> None:
