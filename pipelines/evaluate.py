@@ -88,7 +88,7 @@ def build(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], attemp
 def first_pass(root: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile], groups: bool) -> FirstPassed | None:
     """What a first pass over the files finds, where the configuration asks for one; `groups` puts spans together."""
     config = plan.config
-    if not needs_first_pass(config):
+    if not needs_first_pass(plan):
         return None
     logs = root | "ReadLogsAhead" >> ReadLogs(files, config.max_record_mb, text_columns(config))
     records = (logs.records | "GroupSpansAhead" >> GroupSpans()).records if groups else logs.records

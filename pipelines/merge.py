@@ -26,6 +26,7 @@ from beamjudge.transforms.aggregation.state_table import state_records, states_f
 from beamjudge.transforms.aggregation.summarize import duplicate_request_ids, metric_rows
 from beamjudge.transforms.attempt import Attempt, end_attempt, now
 from beamjudge.transforms.finish_run import metrics_summary
+from beamjudge.transforms.first_pass import DROPPED
 from beamjudge.transforms.output_files import join, write_file, write_json
 from beamjudge.transforms.plan import RunPlan, plan_run
 from beamjudge.transforms.reading.files import files_below
@@ -54,7 +55,7 @@ def merge(arguments: argparse.Namespace) -> int:
     if not arguments.allow_different_judges:
         _check_judges_agree(runs)
     plan = plan_run(_merged_config(runs, arguments.output))
-    dropped = _dropped_slices(runs, plan.config.run_id)
+    dropped = _dropped_values(runs, plan.config.run_id)
     files = [file for run in runs for file, _ in run.inputs]
     finished = output_folder.finished_run(arguments.output, plan.config.run_id, files, arguments.overwrite)
     if finished is None:
@@ -173,19 +174,22 @@ def _table(folder: str, name: str) -> Iterator[dict[str, Any]]:
             yield from pq.read_table(stream).to_pylist()
 
 
-def _dropped_slices(runs: Sequence[FinishedRun], run_id: str) -> list[MetricRow]:
-    """The slices that every run dropped for having too many values. UsageError for one that only some dropped."""
+def _dropped_values(runs: Sequence[FinishedRun], run_id: str) -> list[MetricRow]:
+    """What every run dropped for having too many values. UsageError for what only some of them dropped."""
     dropped = [
-        {row["metric"]: row for row in _table(run.folder, "metrics") if row["metric"].startswith("slice/")}
-        for run in runs
+        {row["metric"]: row for row in _table(run.folder, "metrics") if row["metric"].endswith(DROPPED)} for run in runs
     ]
     for name in sorted({name for found in dropped for name in found}):
         without = [run.folder for run, found in zip(runs, dropped, strict=True) if name not in found]
         if without:
-            slice_name = name.removeprefix("slice/").removesuffix("/error")
+            group = name.removesuffix(DROPPED)
+            is_slice = group.startswith("slice/")
+            flag, left_out = (
+                ("--slice_by", group.removeprefix("slice/")) if is_slice else ("--judges", group.rpartition("/")[2])
+            )
             raise UsageError(
-                f"the slice {slice_name} has too many values in some runs and not in {without[0]!r}; run them again "
-                f"without {slice_name} in --slice_by"
+                f"{group} has too many values in some runs and not in {without[0]!r}; run them again without "
+                f"{left_out} in {flag}"
             )
     most = {name: max((found[name] for found in dropped), key=_value) for name in dropped[0]}
     return [MetricRow(**{**row, "run_id": run_id}) for row in most.values()]

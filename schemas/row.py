@@ -64,8 +64,9 @@ class Row:
     `request` and `response` are canonical JSON. `timestamp` is in microseconds since the epoch, UTC. An expected or
     retrieved context that is null was not logged; an empty one was logged as empty, and so with `expected_facts`.
     `expected_responses` are the references beyond `expected_response`. `slices` are in the order of the
-    configuration. `cluster` is what the row shares with rows that depend on it, such as a conversation. `extra` is a
-    JSON object of the columns that are no input column.
+    configuration. `guideline_labels` says how names of `guidelines` are called in run-level metrics where that is not
+    the name itself: `(other)` for rare ones, null where there are too many. `cluster` is what the row shares with rows
+    that depend on it, such as a conversation. `extra` is a JSON object of the columns that are no input column.
     """
 
     request_id: str
@@ -88,5 +89,6 @@ class Row:
     source_position: str
     sampled: bool = True
     slices: tuple[SliceValue, ...] = ()
+    guideline_labels: tuple[tuple[str, str | None], ...] = ()
     cluster: str | None = None
     extra: str | None = None

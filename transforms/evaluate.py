@@ -11,7 +11,7 @@ from beamjudge.schemas.record import Reject, SourceRecord
 from beamjudge.schemas.row import Row
 from beamjudge.transforms.aggregate import Aggregate
 from beamjudge.transforms.aggregation.state import SliceState
-from beamjudge.transforms.first_pass import ApplyFirstPass, FirstPassed, dropped_slice
+from beamjudge.transforms.first_pass import ApplyFirstPass, FirstPassed, dropped_values
 from beamjudge.transforms.judge import Judge
 from beamjudge.transforms.judging.questions import can_judge
 from beamjudge.transforms.metrics import Metrics
@@ -56,9 +56,8 @@ class NormalizeSampled(beam.PTransform[beam.PCollection[SourceRecord], Normalize
         normalized: Normalized = records | "Normalize" >> Normalize(self._plan.config, CanScore(self._plan))
         if self._first is None:
             return normalized
-        apply = ApplyFirstPass()  # type: ignore[no-untyped-call]  # Beam's constructor
         rows = normalized.rows | "ApplyFirstPass" >> beam.ParDo(
-            apply, AsDict(self._first.kept), AsSingleton(self._first.buckets)
+            ApplyFirstPass(self._plan), AsDict(self._first.kept), AsSingleton(self._first.buckets)
         ).with_output_types(Row)
         return normalized._replace(rows=rows)
 
@@ -66,7 +65,8 @@ class NormalizeSampled(beam.PTransform[beam.PCollection[SourceRecord], Normalize
 class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
     """SourceRecord -> rows, rejects, metrics: one fused chain, in which a row visits each stage once.
 
-    `first` is what a first pass over the same records found; without it no slice and no number of calls is capped.
+    `first` is what a first pass over the same records found; without it slices, names of guidelines and calls
+    are not capped.
     """
 
     def __init__(self, plan: RunPlan, first: FirstPassed | None = None) -> None:
@@ -85,8 +85,8 @@ class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
         aggregated = rows | "Aggregate" >> Aggregate(self._plan)
         metrics = aggregated.metrics
         if self._first is not None:
-            dropped = self._first.kept | "DroppedSlices" >> beam.FlatMap(
-                dropped_slice, self._plan.config.run_id
+            dropped = self._first.kept | "DroppedValues" >> beam.FlatMap(
+                dropped_values, self._plan.config.run_id
             ).with_output_types(MetricRow)
             metrics = (metrics, dropped) | "AllMetrics" >> beam.Flatten()
         counts = (normalized.counts, aggregated.counts) | "CountsOfStages" >> beam.Flatten()

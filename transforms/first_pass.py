@@ -1,7 +1,8 @@
 """The first pass over the input: what has to be known of the whole log before its first row is judged.
 
 It reads the log a second time, because a side input that is computed from the rows themselves would break the fused
-chain and hold every row in memory. It runs only when a cap or a slice asks for it.
+chain and hold every row in memory. It runs only when a cap, a slice, or a judge of the guidelines that rows name asks
+for it.
 """
 
 import heapq
@@ -15,21 +16,25 @@ import numpy.typing as npt
 
 from beamjudge.schemas.assessment import Assessment
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
-from beamjudge.schemas.row import Row, SliceValue
+from beamjudge.schemas.row import Guidelines, Row, SliceValue
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.transforms.judging.price import PriceBound
 from beamjudge.transforms.judging.questions import plan_questions
 from beamjudge.transforms.plan import RunPlan
 from beamjudge.transforms.sample import BUCKETS, sample_bucket, sampled_buckets
+from beamjudge.transforms.slices import value_text
 
 KEPT_VALUES = 1_000
 MOST_VALUES = 100_000
 OTHER_VALUE = "(other)"
+# What ends the name of the metric that tells that there were more.
+DROPPED = "/error"
 _NANO = 1_000_000_000
 
 
 class KeptValues(NamedTuple):
-    """The values of a slice that are kept: the most frequent ones, ties by name; none when there are too many."""
+    """The values of a slice, or the names of guidelines, that are kept: the most frequent ones, ties by name; none when
+    there are too many."""
 
     distinct: int
     values: frozenset[str]
@@ -40,14 +45,19 @@ class KeptValues(NamedTuple):
 
 
 class FirstPassed(NamedTuple):
-    """`kept`: (slice name, KeptValues). `buckets`: the number of sample buckets whose rows are judged."""
+    """`kept`: (group, KeptValues). `buckets`: the number of sample buckets whose rows are judged."""
 
     kept: "beam.PCollection[tuple[str, KeptValues]]"
     buckets: "beam.PCollection[int]"
 
 
-def needs_first_pass(config: RunConfig) -> bool:
-    return bool(config.slice_by) or has_caps(config)
+def needs_first_pass(plan: RunPlan) -> bool:
+    return bool(plan.config.slice_by) or has_caps(plan.config) or _named_by_rows(plan) is not None
+
+
+def _named_by_rows(plan: RunPlan) -> str | None:
+    """The group of the names of rows' guidelines: the column of the plan's judge that checks these, if it has one."""
+    return next((judge.spec.column for judge in plan.judges if judge.spec.guidelines_of == "row"), None)
 
 
 def has_caps(config: RunConfig) -> bool:
@@ -65,9 +75,9 @@ class FirstPass(beam.PTransform[beam.PCollection[Row], FirstPassed]):
         keep = KeepMostFrequent()  # type: ignore[no-untyped-call]  # Beam's constructor
         kept = (
             rows
-            | "SliceValues" >> beam.FlatMap(_slice_values).with_output_types(tuple[SliceKey, int])
-            | "CountSliceValues" >> beam.CombinePerKey(sum)
-            | "BySlice" >> beam.Map(_by_slice).with_output_types(tuple[str, ValueCount])
+            | "Values" >> beam.FlatMap(_values, _named_by_rows(self._plan)).with_output_types(tuple[ValueKey, int])
+            | "CountValues" >> beam.CombinePerKey(sum)
+            | "ByGroup" >> beam.Map(_by_group).with_output_types(tuple[str, ValueCount])
             | "KeepMostFrequent" >> beam.CombinePerKey(keep)
         )
         buckets = (
@@ -78,15 +88,15 @@ class FirstPass(beam.PTransform[beam.PCollection[Row], FirstPassed]):
         return FirstPassed(kept, buckets)
 
 
-class SliceKey(NamedTuple):
-    """A slice and one of its values."""
+class ValueKey(NamedTuple):
+    """One value of a group: of `slice/<name>`, or of the column of the judge whose guidelines rows name."""
 
-    name: str
+    group: str
     value: str
 
 
 class ValueCount(NamedTuple):
-    """A slice's value and its number of rows."""
+    """A value and its number of rows."""
 
     value: str
     rows: int
@@ -100,14 +110,21 @@ class BucketCalls(NamedTuple):
     cost: int
 
 
-def _slice_values(row: Row) -> Iterator[tuple[SliceKey, int]]:
+def _values(row: Row, named_by_rows: str | None) -> Iterator[tuple[ValueKey, int]]:
     for part in row.slices:
-        yield SliceKey(part.name, part.value), 1
+        yield ValueKey(_slice_group(part.name), part.value), 1
+    if named_by_rows is not None and row.guidelines is not None:
+        for name in {value_text(name) for name, _ in row.guidelines.named}:
+            yield ValueKey(named_by_rows, name), 1
 
 
-def _by_slice(counted: tuple[SliceKey, int]) -> tuple[str, ValueCount]:
+def _slice_group(name: str) -> str:
+    return f"slice/{name}"
+
+
+def _by_group(counted: tuple[ValueKey, int]) -> tuple[str, ValueCount]:
     key, rows = counted
-    return key.name, ValueCount(key.value, rows)
+    return key.group, ValueCount(key.value, rows)
 
 
 def _rank(count: ValueCount) -> tuple[int, str]:
@@ -115,7 +132,7 @@ def _rank(count: ValueCount) -> tuple[int, str]:
 
 
 class KeepMostFrequent(beam.CombineFn):
-    """ValueCount, one for each value of a slice -> KeptValues. Holds no more than the values that are kept."""
+    """ValueCount, one for each value of a group -> KeptValues. Holds no more than the values that are kept."""
 
     def create_accumulator(self) -> tuple[int, list[ValueCount]]:
         return 0, []
@@ -202,25 +219,32 @@ class FitCaps(beam.CombineFn):
 
 
 class ApplyFirstPass(beam.DoFn):
-    """Row -> Row, as the whole log decides: which rows are judged, and rare slice values as `(other)`."""
+    """Row -> Row, as the whole log decides: which rows are judged, and rare slice values and rare names of guidelines
+    as `(other)`."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._named_by_rows = _named_by_rows(plan)
 
     def process(self, element: Row, kept: Mapping[str, KeptValues], buckets: int) -> Iterator[Row]:
         sampled = sample_bucket(element.request_id) < buckets
-        slices = tuple(_capped(part, kept.get(part.name, _NOTHING)) for part in element.slices)
-        yield replace(element, sampled=sampled, slices=slices)
+        slices = tuple(_capped(part, kept.get(_slice_group(part.name), _NOTHING)) for part in element.slices)
+        labels: tuple[tuple[str, str | None], ...] = ()
+        if self._named_by_rows is not None and element.guidelines is not None:
+            labels = tuple(_labels(element.guidelines, kept.get(self._named_by_rows, _NOTHING)))
+        yield replace(element, sampled=sampled, slices=slices, guideline_labels=labels)
 
 
 # For a file that grew or changed between the two passes: what was not counted is not kept.
 _NOTHING = KeptValues(0, frozenset())
 
 
-def dropped_slice(counted: tuple[str, KeptValues], run_id: str) -> Iterator[MetricRow]:
-    """The row of the metrics table that says that a slice has too many values; `value` is their number."""
-    name, kept = counted
+def dropped_values(counted: tuple[str, KeptValues], run_id: str) -> Iterator[MetricRow]:
+    """The row of the metrics table that says that a group has too many values; `value` is their number."""
+    group, kept = counted
     if kept.is_dropped:
         empty: dict[str, Any] = dict.fromkeys(field.name for field in fields(MetricRow))
         counts = dict.fromkeys(("n_rows", "n_scored", "n_not_applicable", "n_not_sampled", "n_error"), 0)
-        metric = f"slice/{name}/error"
+        metric = f"{group}{DROPPED}"
         told = {"run_id": run_id, "slice": OVERALL_SLICE, "metric": metric, "value": float(kept.distinct)}
         yield MetricRow(**{**empty, **counts, **told})
 
@@ -229,3 +253,12 @@ def _capped(part: SliceValue, kept: KeptValues) -> SliceValue:
     if kept.is_dropped:
         return part._replace(display=None)
     return part if part.value in kept.values else part._replace(display=f"{part.name}={OTHER_VALUE}")
+
+
+def _labels(guidelines: Guidelines, kept: KeptValues) -> Iterator[tuple[str, str | None]]:
+    """The names that stand for something else than themselves in the run-level metrics, each with what that is."""
+    for name, _ in guidelines.named:
+        text = value_text(name)
+        label = None if kept.is_dropped else text if text in kept.values else OTHER_VALUE
+        if label != name:
+            yield name, label

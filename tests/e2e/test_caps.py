@@ -42,6 +42,65 @@ def test_a_slice_of_too_many_values_is_dropped_and_said(tmp_path, monkeypatch):
     assert metrics["overall", "slice/user/error"]["value"] == 4
 
 
+ADHERENCE = "response/llm_judged/guideline_adherence"
+KEPT = "Must contain 'a'."
+BROKEN = "Must contain 'z'."
+
+
+def guideline_log(tmp_path, names_of_rows):
+    """A log of responses `a`; names in capitals are of guidelines that these do not follow."""
+    rows = [
+        {"request": "q", "response": "a", "guidelines": {name: [BROKEN if name.isupper() else KEPT] for name in names}}
+        for names in names_of_rows
+    ]
+    return [*write_log(tmp_path, rows), "--judge_model", "lexical", "--judges", "guideline_adherence"]
+
+
+def shares_of_names(folder):
+    """By name of a guideline: n_rows, n_yes, n_no, n_not_applicable."""
+    return {
+        metric.removeprefix(f"{ADHERENCE}/").removesuffix("/rating/percentage"): tuple(
+            row[name] for name in ("n_rows", "n_yes", "n_no", "n_not_applicable")
+        )
+        for (_, metric), row in read_metrics(folder).items()
+        if metric.startswith(f"{ADHERENCE}/") and metric.count("/") == 5
+    }
+
+
+def test_rare_names_of_guidelines_are_one_metric(tmp_path, monkeypatch):
+    monkeypatch.setattr(first_pass, "KEPT_VALUES", 2)
+    long = "n" * 300
+    names = [["tone", long], ["tone", "b"], [long, "C"], ["d", "E"], ["tone", "f"]]
+    assert main(guideline_log(tmp_path, names)) == 0
+    # Of three rows with tone and two with the long name; those four others are in four rows, each once. A row counts
+    # once for all of its rare names: the second and the last follow theirs, the third and the fourth break one.
+    assert shares_of_names(tmp_path / "out") == {
+        "tone": (5, 3, 0, 2),
+        "n" * 255 + "…": (5, 2, 0, 3),
+        "(other)": (5, 2, 2, 1),
+    }
+    named = [{entry["name"] for entry in row[f"{ADHERENCE}/named"]} for row in read_rows(tmp_path / "out")]
+    assert sorted(map(sorted, named)) == sorted(map(sorted, names))
+
+
+def test_too_many_names_of_guidelines_are_dropped_and_said(tmp_path, monkeypatch, capsys):
+    folders = []
+    for kept, name in ((3, "one"), (9, "two")):
+        monkeypatch.setattr(first_pass, "MOST_VALUES", kept)
+        folder = tmp_path / name
+        folder.mkdir()
+        assert main(guideline_log(folder, [[f"g{index}"] for index in range(4)])) == 0
+        folders.append(str(folder / "out"))
+    dropped, whole = (read_metrics(folder) for folder in folders)
+    assert shares_of_names(folders[0]) == {}
+    assert dropped["overall", f"{ADHERENCE}/error"]["value"] == 4
+    assert dropped["overall", f"{ADHERENCE}/rating/percentage"]["n_yes"] == 4
+    assert ("overall", f"{ADHERENCE}/error") not in whole
+    assert set(shares_of_names(folders[1])) == {"g0", "g1", "g2", "g3"}
+    assert main(["merge", *folders, "--output", str(tmp_path / "merged")]) == 2
+    assert f"{ADHERENCE} has too many values in some runs and not in '{folders[1]}'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("cap", "calls"),
     # At 1 dollar per million tokens a reply of 1,024 tokens costs 0.001 dollars, so that a cap of 0.0105 allows no more

@@ -23,4 +23,5 @@ def test_even_rows_retrieved_both_expected_documents_and_odd_rows_one() -> None:
         retrieved = {document["doc_uri"] for document in row["retrieved_context"]}
         expected = {document["doc_uri"] for document in row["expected_retrieved_context"]}
         assert len(expected) == 2
+        assert row["expected_response"]
         assert len(expected & retrieved) / len(expected) == share

@@ -72,6 +72,7 @@ def _make_row(rng: random.Random, number: int) -> EvaluatedRow:
     row = Row(
         **{
             **given,
+            "guideline_labels": (),
             "request_id": f"id-{number % 97}",
             "request": "{}",
             "request_text": "q",

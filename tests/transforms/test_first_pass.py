@@ -15,8 +15,10 @@ from beamjudge.transforms.first_pass import (
     KeepMostFrequent,
     KeptValues,
     ValueCount,
-    dropped_slice,
+    dropped_values,
+    needs_first_pass,
 )
+from beamjudge.transforms.plan import plan_run
 from beamjudge.transforms.sample import BUCKETS, sampled_buckets
 
 
@@ -69,6 +71,20 @@ def test_the_judged_buckets_are_the_longest_prefix_within_both_caps(rows, max_ca
     assert fitting == brute
 
 
+@pytest.mark.parametrize(
+    ("settings", "needed"),
+    [
+        ({"judges": ["safety"]}, False),
+        ({"judges": ["safety"], "slice_by": ["model"]}, True),
+        ({"judges": ["safety"], "max_judge_calls": 1}, True),
+        ({"judges": ["safety", "guideline_adherence"]}, True),
+        ({"judges": ["global_guideline_adherence"], "global_guidelines": {"tone": ["Be kind."]}}, False),
+    ],
+)
+def test_the_log_is_read_ahead_only_where_something_has_to_be_counted(settings, needed):
+    assert needs_first_pass(plan_run(config(**settings))) == needed
+
+
 def test_without_caps_the_sample_rate_decides():
     assert combined(FitCaps(config(sample_rate=0.25)), [], 1) == 16_384
     assert combined(FitCaps(config()), [BucketCalls(0, 10**9, 10**12)], 1) == BUCKETS
@@ -76,9 +92,9 @@ def test_without_caps_the_sample_rate_decides():
 
 
 def test_a_slice_with_too_many_values_is_dropped_and_said():
-    (told,) = dropped_slice(("user", KeptValues(100_001, frozenset())), "run")
+    (told,) = dropped_values(("slice/user", KeptValues(100_001, frozenset())), "run")
     assert (told.slice, told.metric, told.value) == ("overall", "slice/user/error", 100_001.0)
-    assert list(dropped_slice(("user", KeptValues(100_000, frozenset())), "run")) == []
+    assert list(dropped_values(("slice/user", KeptValues(100_000, frozenset())), "run")) == []
 
 
 def test_rare_values_are_shown_as_other_and_dropped_ones_not_at_all():

@@ -31,6 +31,20 @@ _SHARES: dict[tuple[Outcome, str | None], Observed] = {
     },
 }
 
+# Several guidelines of a row under one label are observed as one: any no is a no, else any error is an error.
+_SEVERITY: dict[Observed, int] = {
+    _SHARES[what]: rank
+    for rank, what in enumerate(
+        (
+            (Outcome.SCORED, "no"),
+            (Outcome.ERROR, None),
+            (Outcome.NOT_SAMPLED, None),
+            (Outcome.SCORED, "yes"),
+            (Outcome.NOT_APPLICABLE, None),
+        )
+    )
+}
+
 
 def run_metric_specs(plan: RunPlan) -> tuple[MetricSpec, ...]:
     """All run-level metrics that are known from the plan: the judges', the families', the overall assessment."""
@@ -113,8 +127,14 @@ def _observe_assessment(
         names = [name for name, _ in guidelines.named] if guidelines else []
         # A name that got no verdict of its own was not sampled or failed as its row did.
         rest = Verdict.not_applicable() if verdict.outcome is Outcome.SCORED else verdict
+        labels = dict(evaluated.row.guideline_labels) if judge.guidelines_of == "row" else {}
+        by_label: dict[str, list[Observed]] = {}
         for name, named in {**dict.fromkeys(names, rest), **dict(assessment.named)}.items():
-            yield judge.rating_of(name), _observe_verdict(named)
+            label = labels.get(name, name)
+            if label is not None:
+                by_label.setdefault(label, []).append(_observe_verdict(named))
+        for label, observed in by_label.items():
+            yield judge.rating_of(label), min(observed, key=_SEVERITY.__getitem__)
 
 
 def _observe_precision(assessment: Assessment) -> Observed | None:

@@ -51,6 +51,7 @@ def make_row() -> Callable[..., EvaluatedRow]:
             "source_position": "0",
             "sampled": True,
             "slices": (),
+            "guideline_labels": (),
         }
         row = Row(**{**given, "request_id": request_id, **fields})
         return EvaluatedRow(row, values or {}, assessments or {}, overall)
