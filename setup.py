@@ -33,6 +33,7 @@ setup(
         "apache-beam>=2.76",
         "pyarrow>=17",
         "aiohttp>=3.11",
+        "uvloop>=0.19 ; sys_platform != 'win32'",
         "tenacity>=9",
         "pydantic>=2.7",
         "PyYAML>=6",

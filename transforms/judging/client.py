@@ -19,7 +19,7 @@ from beamjudge.schemas.spend import NO_SPEND
 from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.transforms.judging import lexical
 from beamjudge.transforms.judging.binding import JudgeBinding
-from beamjudge.transforms.judging.connections import Connections
+from beamjudge.transforms.judging.connections import Connections, new_event_loop
 from beamjudge.transforms.judging.content_key import content_key
 from beamjudge.transforms.judging.endpoint import EndpointClient, Shared
 from beamjudge.transforms.judging.fitting import Prompt, fit_prompt
@@ -153,7 +153,7 @@ class JudgeClient:
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
-            self._loop = asyncio.new_event_loop()
+            self._loop = new_event_loop()
             self._thread = threading.Thread(target=_run, args=(self._loop,), name="beamjudge-judges", daemon=True)
             self._thread.start()
         return self._loop

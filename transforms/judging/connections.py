@@ -27,6 +27,15 @@ _IDLE_SECONDS = 4.0
 _MAX_REPLY_BYTES = 16 * 2**20
 
 
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """A loop for the judges' thread: uvloop's where there is one, as it saves a fifth or more of a call's CPU time."""
+    try:
+        import uvloop
+    except ImportError:  # on Windows
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
 class Response(NamedTuple):
     """What came back, read to its end."""
 
