@@ -121,6 +121,11 @@ def _parser() -> argparse.ArgumentParser:
     merge.add_argument("--output", required=True, metavar="FOLDER", help="the folder for the merged numbers")
     merge.add_argument("--overwrite", action="store_true", help="replace the results of another run in that folder")
     merge.add_argument("--allow_different_judges", action="store_true", help="merge verdicts of different judges")
+    merge.add_argument(
+        "--allow_different_metrics",
+        action="store_true",
+        help="merge metrics that were computed with other releases or data of their libraries",
+    )
     merge.add_argument("--quiet", action="store_true", help="no summary, only errors")
     judges = commands.add_parser("judges", help="the built-in judges", epilog=_EXAMPLES)
     actions = judges.add_subparsers(dest="action", required=True, metavar="list|show")

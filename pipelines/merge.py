@@ -33,7 +33,10 @@ from beamjudge.transforms.reading.files import files_below
 from beamjudge.transforms.run_record import run_record
 
 # What has to be the same for sums to be of the same things.
-_SAME_SETTINGS = ("metrics", "slice_by", "cluster_by", "confidence", "global_guidelines")
+_SAME_SETTINGS = (
+    *("metrics", "retrieval_k", "text_tokenizer", "rouge_stemmer", "rules"),
+    *("slice_by", "cluster_by", "confidence", "global_guidelines"),
+)
 _PART = "part-00000-of-00001.parquet"
 
 
@@ -54,6 +57,8 @@ def merge(arguments: argparse.Namespace) -> int:
     _check_settings_agree(runs)
     if not arguments.allow_different_judges:
         _check_judges_agree(runs)
+    if not arguments.allow_different_metrics:
+        _check_signatures_agree(runs)
     plan = plan_run(_merged_config(runs, arguments.output))
     dropped = _dropped_values(runs, plan.config.run_id)
     files = [file for run in runs for file, _ in run.inputs]
@@ -75,9 +80,11 @@ def _read_run(folder: str) -> FinishedRun:
         raise UsageError(f"{folder!r} holds {found}; expected the output folder of a complete run")
     try:
         config = RunConfig.model_validate(record["config"])
-    except (ValidationError, KeyError):
+    except (ValidationError, KeyError) as error:
+        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else f"no {error}"
         raise UsageError(
-            f"{folder!r}: its run.json is of another version of beamjudge; run it again to merge it"
+            f"{folder!r}: its run.json cannot be read here ({reason}); if it is of another version of beamjudge, "
+            "run it again to merge it"
         ) from None
     return FinishedRun(folder, record, config, list(_inputs(folder)))
 
@@ -124,6 +131,36 @@ def _check_judges_agree(runs: Sequence[FinishedRun]) -> None:
                 )
 
 
+def _check_signatures_agree(runs: Sequence[FinishedRun]) -> None:
+    """The settings agree, so what differs is what they were computed with: a library's release, or WordNet's data."""
+    first = runs[0]
+    for run in runs[1:]:
+        mine, theirs = _signatures(first), _signatures(run)
+        for metric in sorted({*mine, *theirs}):
+            if mine.get(metric) != theirs.get(metric):
+                raise UsageError(
+                    f"{metric} was not computed alike in {first.folder!r} ({mine.get(metric, 'no signature')}) and "
+                    f"{run.folder!r} ({theirs.get(metric, 'no signature')}); run one of them again, or add "
+                    "--allow_different_metrics to merge them"
+                )
+
+
+def _signatures(run: FinishedRun) -> Mapping[str, str]:
+    found: Mapping[str, str] = run.record.get("signatures", {})
+    return found
+
+
+def _merged_signatures(runs: Sequence[FinishedRun]) -> dict[str, str]:
+    """As the runs have them, whatever this machine would compute with; those of different ones one after the other."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for metric, signature in _signatures(run).items():
+            known = found.setdefault(metric, [])
+            if signature not in known:
+                known.append(signature)
+    return {metric: " and ".join(known) for metric, known in found.items()}
+
+
 def _judges(run: FinishedRun) -> dict[str, str]:
     return {name: f"{judge['model']}, hash {judge['hash']}" for name, judge in run.record["judges"].items()}
 
@@ -162,6 +199,7 @@ def _write(
     overall = states.get(OVERALL_SLICE, SliceState())
     counts = {**_summed_counts(runs), "duplicate_request_ids": duplicate_request_ids(overall)}
     record = run_record(plan, attempt, now(), counts, overall.spend, overall.verdicts, metrics)
+    record["signatures"] = _merged_signatures(runs)
     record["merged_from"] = [{"folder": run.folder, "run_id": run.record["run_id"]} for run in runs]
     end_attempt(output, attempt, record["status"])
     write_json(join(output, "run.json"), record)

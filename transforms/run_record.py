@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
@@ -15,10 +16,15 @@ from beamjudge.schemas.tables import SCHEMA_VERSION
 from beamjudge.transforms.attempt import Attempt
 from beamjudge.transforms.gates import check_gates
 from beamjudge.transforms.judging.binding import JudgeBinding
+from beamjudge.transforms.metrics.registry import signatures
 from beamjudge.transforms.plan import RunPlan
 
 _COUNTS = ("records_read", "blank", "expanded", "grouped", "rows", "rejects", "bad_files", "duplicate_request_ids")
-_PACKAGES = ("apache-beam", "pyarrow", "aiohttp")
+# What numbers depend on; the last four only where they are installed, for METEOR's synonyms and some tokenizers.
+_PACKAGES = (
+    *("apache-beam", "pyarrow", "aiohttp", "numpy", "scipy", "rapidfuzz", "regex", "google-re2", "jsonschema"),
+    *("py3langid", "nltk", "mecab-python3", "mecab-ko", "sentencepiece"),
+)
 _EXIT_CODES = {"done": 0, "gate_failed": 3, "stopped": 4}
 
 
@@ -54,8 +60,9 @@ def run_record(
         "versions": {
             "beamjudge": metadata.version("beamjudge"),
             "python": platform.python_version(),
-            **{name: metadata.version(name) for name in _PACKAGES},
+            **_versions(),
         },
+        "signatures": signatures(plan),
         "config": public_config(plan.config),
         "counts": totals,
         "tables": describe_tables(counts, plan.config.columns),
@@ -67,6 +74,14 @@ def run_record(
         },
         "gates": outcome["gates"],
     }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def public_config(config: RunConfig) -> dict[str, Any]:

@@ -94,3 +94,57 @@ def test_runs_of_different_judges_merge_when_told_to(runs, tmp_path):
         correctness = metrics["overall", "response/llm_judged/correctness/rating/percentage"]
         # The run of one row did not ask this judge.
         assert (correctness["n_rows"], correctness["n_not_applicable"] > 0) == (51, True)
+
+
+def test_runs_whose_metrics_were_computed_otherwise_merge_only_when_told_to(tmp_path, capsys):
+    folders = []
+    for name in ("plain", "other"):
+        log = tmp_path / f"{name}.jsonl"
+        log.write_text(json.dumps({"request": "q", "response": "a cat", "expected_response": "a dog"}) + "\n")
+        folders.append(str(tmp_path / name))
+        flags = (
+            "--input",
+            str(log),
+            "--output",
+            folders[-1],
+            "--judges",
+            "none",
+            "--metrics",
+            "meteor,bleu",
+            "--quiet",
+        )
+        assert main(["evaluate", *flags]) == 0
+    path = tmp_path / "other" / "run.json"
+    record = json.loads(path.read_text())
+    versions = record["versions"]
+    assert {"beamjudge", "python", "numpy", "scipy", "rapidfuzz", "py3langid"} <= versions.keys()
+    ours = record["signatures"]["response/text/meteor/average"]
+    theirs = f"{ours}|and:more"
+    record["signatures"]["response/text/meteor/average"] = theirs
+    path.write_text(json.dumps(record))
+    command = ["merge", *folders, "--output", str(tmp_path / "merged"), "--quiet"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    for part in (f"response/text/meteor/average was not computed alike in '{folders[0]}' ({ours})", f"({theirs})"):
+        assert part in said
+    assert "add --allow_different_metrics to merge them" in said
+    assert main([*command, "--allow_different_metrics"]) == 0
+    merged = json.loads((tmp_path / "merged" / "run.json").read_text())["signatures"]
+    assert merged["response/text/meteor/average"] == f"{ours} and {theirs}"
+    assert merged["response/text/bleu/corpus"] == record["signatures"]["response/text/bleu/corpus"]
+
+
+@pytest.mark.parametrize(
+    "flags", [("--text_tokenizer", "rouge"), ("--rouge_stemmer",), ("--retrieval_k", "1,7")], ids=lambda flags: flags[0]
+)
+def test_runs_with_other_settings_of_metrics_do_not_merge(tmp_path, capsys, flags):
+    folders = []
+    for name, more in (("plain", ()), ("other", flags)):
+        log = tmp_path / f"{name}.jsonl"
+        log.write_text(json.dumps({"request": "q", "response": "a", "expected_response": "a"}) + "\n")
+        folders.append(str(tmp_path / name))
+        given = ("--input", str(log), "--output", folders[-1], "--judges", "none", "--quiet", *more)
+        assert main(["evaluate", *given]) == 0
+    assert main(["merge", *folders, "--output", str(tmp_path / "merged"), "--allow_different_metrics"]) == 2
+    assert f"{flags[0].lstrip('-')} is " in capsys.readouterr().err

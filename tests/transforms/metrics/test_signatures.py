@@ -63,4 +63,12 @@ def test_text_metrics_of_libraries_have_one_each():
         assert {f"response/text/{name}/average", f"response/text/{name}/corpus"} <= made.keys()
     for name in ("rouge1", "rouge2", "rougeL", "rougeLsum", "meteor", "exact_match", "token_f1"):
         assert f"response/text/{name}/average" in made
-    assert all("|version:" in signature for signature in made.values())
+    without = [name for name, signature in made.items() if "|version:" not in signature]
+    assert without == ["response/text/edit_similarity/average"]  # of no library
+
+
+def test_edit_similarity_says_whether_texts_were_composed():
+    key = "response/text/edit_similarity/average"
+    for tokenizer, norm in (("auto", "nfc"), ("13a", "no"), ("rouge", "no")):
+        made = _signatures(metrics=["edit_similarity"], text_tokenizer=tokenizer)
+        assert made == {key: f"distance:levenshtein|norm:{norm}"}

@@ -9,7 +9,7 @@ from beamjudge.schemas.assessment import MetricValue
 from beamjudge.schemas.metric import Column, ColumnType, mean_spec
 from beamjudge.schemas.row import Row
 from beamjudge.transforms.metrics.family import MetricFamily
-from beamjudge.transforms.metrics.text.scored_text import scored_text
+from beamjudge.transforms.metrics.text.scored_text import AUTO, scored_text
 
 _COLUMN = "response/text/edit_similarity"
 
@@ -39,4 +39,5 @@ def edit_similarity_family(setting: str) -> MetricFamily:
         columns=(Column(_COLUMN, ColumnType.FLOAT),),
         specs=(mean_spec(_COLUMN, low=0.0, high=1.0),),
         compute=_EditSimilarity(setting),
+        signatures={f"{_COLUMN}/average": f"distance:levenshtein|norm:{'nfc' if setting == AUTO else 'no'}"},
     )
