@@ -25,6 +25,7 @@ _PUBLIC = {
     "Evaluate": "beamjudge.transforms.evaluate",
     "CanScore": "beamjudge.transforms.evaluate",
     "Normalize": "beamjudge.transforms.normalize",
+    "AskApplication": "beamjudge.transforms.ask_application",
     "Metrics": "beamjudge.transforms.metrics",
     "TextMetrics": "beamjudge.transforms.metrics",
     "Judge": "beamjudge.transforms.judge",
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from beamjudge.schemas.record import SourceRecord
     from beamjudge.schemas.run_config import RunConfig
     from beamjudge.transforms.aggregate import Aggregate
+    from beamjudge.transforms.ask_application import AskApplication
     from beamjudge.transforms.evaluate import CanScore, Evaluate
     from beamjudge.transforms.judge import Judge
     from beamjudge.transforms.metrics import Metrics, TextMetrics

@@ -9,12 +9,12 @@ from itertools import chain, islice
 from rich.table import Table
 
 from beamjudge.pipelines import report
-from beamjudge.pipelines.asking import ask_all
+from beamjudge.pipelines.asking import ask_all, ask_app
 from beamjudge.pipelines.injection import print_injection
 from beamjudge.pipelines.launch import check_plan
 from beamjudge.pipelines.options import read_config
 from beamjudge.schemas.assessment import Assessment, Outcome
-from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.judges import Need
 from beamjudge.schemas.log_tables import describe_tables, recognise_table
 from beamjudge.schemas.record import NOTE_CODES, FileStats, InputFile, Reject, SourceRecord
@@ -23,6 +23,7 @@ from beamjudge.schemas.responses import RESPONSES, decode_response
 from beamjudge.schemas.row import Row
 from beamjudge.transforms.evaluate import CanScore
 from beamjudge.transforms.group_spans import group_locally, groups_spans
+from beamjudge.transforms.judging.app import AppBinding, foreseen
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.question import JudgeInputs, Question
 from beamjudge.transforms.judging.questions import plan_questions
@@ -33,6 +34,7 @@ from beamjudge.transforms.reading.ranges import plan_ranges, read_range
 from beamjudge.transforms.row_reader import InputRules, text_columns
 
 _NO_SHAPE = "other"
+_QUESTION = "What colour is the sky?"
 
 
 @dataclass
@@ -41,6 +43,7 @@ class Findings:
 
     records: int = 0
     rows: int = 0
+    unanswered: int = 0
     requests: Counter[str] = field(default_factory=Counter)
     responses: Counter[str] = field(default_factory=Counter)
     tables: Counter[str] = field(default_factory=Counter)
@@ -66,6 +69,8 @@ def check(arguments: argparse.Namespace) -> int:
     report.say(f"{len(files)} file{'' if len(files) == 1 else 's'}, the first {findings.records:,} records:")
     _print_findings(plan, findings)
     answers = [_ask_endpoint(plan, binding) for binding in _one_per_endpoint(plan)]
+    if plan.app is not None:
+        answers.append(_ask_application(plan, plan.app))
     if arguments.injection:
         print_injection(plan)
     return 0 if all(answers) else 1
@@ -131,6 +136,8 @@ def _count_reject(findings: Findings, reject: Reject) -> None:
 def _count_row(findings: Findings, plan: RunPlan, row: Row) -> None:
     findings.rows += 1
     findings.notes.update(row.notes)
+    findings.unanswered += row.unanswered is not None
+    row = foreseen(row, plan.app)
     for binding in plan.judges:
         planned = plan_questions(binding, row, plan.config.guidelines)
         if isinstance(planned, Assessment) and planned.verdict.outcome is Outcome.NOT_APPLICABLE:
@@ -157,6 +164,9 @@ def _print_findings(plan: RunPlan, findings: Findings) -> None:
     said = [f"{findings.rows:,} rows, {sum(findings.rejects.values()):,} rejects"]
     seen = {"requests": findings.requests, "responses": findings.responses, "columns": findings.columns}
     said += [f"{what}: {_listed(counts)}" for what, counts in seen.items() if counts]
+    if plan.app is not None:
+        name = f"the application {plan.app.endpoint.model} at {plan.app.endpoint.address}"
+        said.append(f"{findings.unanswered:,} rows without a response, which {name} would answer")
     said += report.tables_lines(describe_tables(findings.tables, plan.config.columns))
     report.show("\n".join(said))
     report.show(_measures_table(plan, findings))
@@ -191,6 +201,14 @@ def _one_per_endpoint(plan: RunPlan) -> list[JudgeBinding]:
     return list({binding.endpoint_name: binding for binding in reversed(plan.judges)}.values())
 
 
+def _ask_application(plan: RunPlan, app: AppBinding) -> bool:
+    """Ask the application one short question and say whether it answers."""
+    answered = ask_app(plan, app, canonical_json({"messages": [{"role": "user", "content": _QUESTION}]}))
+    said = answered.error_message or "the application answers"
+    report.say(f"endpoint {app.endpoint_name} ({app.endpoint.model}): {said}")
+    return answered.error_message is None
+
+
 def _ask_endpoint(plan: RunPlan, binding: JudgeBinding) -> bool:
     """Ask one short question and say whether an answer came that can be read."""
     name = f"endpoint {binding.endpoint_name} ({binding.model})"
@@ -198,7 +216,7 @@ def _ask_endpoint(plan: RunPlan, binding: JudgeBinding) -> bool:
         report.say(f"{name}: offline rules, nothing to ask")
         return True
     text, rules = "The sky is blue.", ("The response must be in English.",)
-    inputs = JudgeInputs("What colour is the sky?", (), text, (text,), (text,), (), rules)
+    inputs = JudgeInputs(_QUESTION, (), text, (text,), (text,), (), rules)
     (verdict,) = ask_all(plan, [(binding, Question(binding.spec.name, inputs))])
     report.say(f"{name}: {verdict.error_message or 'answers, and its answer can be read'}")
     return verdict.outcome is not Outcome.ERROR

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from beamjudge.pipelines import report
 from beamjudge.pipelines.evaluate import first_pass
+from beamjudge.schemas.answer import APP
 from beamjudge.schemas.prices import PRICES_OF, price_of
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.spend import Spend
@@ -55,6 +56,10 @@ def _print(plan: RunPlan, bounds: Mapping[str, tuple[int, Spend]]) -> None:
     for name in ("rows", "calls", "input tokens", "output tokens", "US dollars"):
         table.add_column(name, justify="right")
     total, total_rows = Spend(), 0
+    if plan.app is not None:
+        rows, spend = bounds.get(APP, (0, Spend()))
+        total, total_rows = spend, rows
+        table.add_row("application", report.printable(plan.app.endpoint.model), *_numbers(rows, spend))
     for binding in plan.judges:
         rows, spend = bounds.get(binding.spec.name, (0, Spend()))
         total, total_rows = total + spend, max(total_rows, rows)
@@ -65,10 +70,9 @@ def _print(plan: RunPlan, bounds: Mapping[str, tuple[int, Spend]]) -> None:
         "At most: prompts are counted high and replies at their longest; equal questions and stored verdicts are asked "
         f"only once. List prices as of {PRICES_OF}, own prices as configured."
     )
+    endpoints = [*([plan.app.endpoint] if plan.app else []), *(binding.endpoint for binding in plan.judges)]
     unknown = dict.fromkeys(
-        binding.model
-        for binding in plan.judges
-        if not binding.endpoint.is_lexical and price_of(binding.endpoint) is None
+        endpoint.model for endpoint in endpoints if not endpoint.is_lexical and price_of(endpoint) is None
     )
     if unknown:
         report.show(f"No price is known for {', '.join(unknown)}: add price_per_million to the endpoint.")

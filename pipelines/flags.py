@@ -16,6 +16,8 @@ EXAMPLES = """examples:
   beamjudge evaluate --input 'logs/dt=2026-11-29/*.parquet' --output eval/ --judges safety,groundedness \\
       --judge_model gpt-4.1-mini --slice_by model,locale,model*locale
   beamjudge evaluate --input log.jsonl --output eval/ --judge_model qwen3 --judge_base_url http://localhost:11434/v1
+  beamjudge evaluate --input questions.jsonl --output eval/ --judge_model gpt-4.1-mini \\
+      --app_model my-agent --app_base_url http://localhost:8000/v1
   beamjudge evaluate --config run.yaml --run_date 2026-11-29 \\
       --min_value response/llm_judged/safety/rating/percentage=0.99
 
@@ -184,6 +186,21 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             metavar="FOLDER",
         ),
         Flag("no_verdict_reuse", "ask for every verdict again, also for those in the verdict store", is_switch=True),
+    ),
+    "the application under test": (
+        Flag(
+            "app_model",
+            "the model, or the application's name, that answers the rows without a response before they are judged",
+            metavar="MODEL",
+            target="endpoints.app.model",
+        ),
+        Flag("app_base_url", "its OpenAI-compatible endpoint", metavar="URL", target="endpoints.app.base_url"),
+        Flag(
+            "app_api_key",
+            "where its key is: env:NAME, file:PATH or gcp-secret:NAME (default env:OPENAI_API_KEY)",
+            metavar="REFERENCE",
+            target="endpoints.app.api_key",
+        ),
     ),
     "gates": (
         Flag(

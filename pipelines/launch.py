@@ -16,19 +16,18 @@ from beamjudge.pipelines.estimate import estimate
 from beamjudge.pipelines.flags import RUNNERS, Parser, flag_names, unknown_flag
 from beamjudge.pipelines.interrupt import interruptible
 from beamjudge.pipelines.options import Launch, read_config
-from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.errors import RunFailed, UsageError
 from beamjudge.schemas.judges import row_guideline_judge
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.record import InputFile
-from beamjudge.schemas.run_config import LEXICAL, RunConfig
+from beamjudge.schemas.run_config import LEXICAL, Endpoint, RunConfig
 from beamjudge.transforms.aggregation.observe import run_metric_specs
 from beamjudge.transforms.attempt import Attempt, end_attempt
 from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key
 from beamjudge.transforms.output_files import join, write_json
 from beamjudge.transforms.plan import RunPlan, plan_run
 from beamjudge.transforms.reading.files import match_files
-from beamjudge.transforms.run_record import gates_record, judge_keys, public_config
+from beamjudge.transforms.run_record import gates_record, judge_keys, public_config, recorded_verdicts
 
 _DIRECT = RUNNERS[0]
 # A failure on a worker arrives as text with the worker's traceback around it.
@@ -129,8 +128,7 @@ class _Lenient:
 def _checked_again(plan: RunPlan, run: dict[str, Any]) -> dict[str, Any]:
     """A complete run with the gates as they are asked for now: those are no part of what makes a run the same."""
     output = plan.config.output
-    verdicts = {name: VerdictCounts(**judge["verdicts"]) for name, judge in run["judges"].items()}
-    checked = {**run, **gates_record(plan, run["counts"], report.overall_metrics(output), verdicts)}
+    checked = {**run, **gates_record(plan, run["counts"], report.overall_metrics(output), recorded_verdicts(run))}
     checked["config"] = public_config(plan.config)
     if checked != run:
         write_json(join(output, "run.json"), checked)
@@ -166,17 +164,21 @@ def _check_gates_exist(plan: RunPlan) -> None:
 
 def _check_keys(plan: RunPlan) -> None:
     """A local run can see at once whether its keys and header values are there."""
-    for endpoint in {binding.endpoint_name: binding.endpoint for binding in plan.judges}.values():
-        if endpoint.is_lexical:
-            continue
-        try:
-            resolve_key(endpoint)
-            expand_headers(endpoint.headers)
-        except KeyUnavailable as error:
-            raise UsageError(
-                f"{error}; set it, name another reference with --judge_api_key env:NAME or file:PATH, or judge offline "
-                f"with --judge_model {LEXICAL}"
-            ) from None
+    for binding in {binding.endpoint_name: binding for binding in plan.judges}.values():
+        if not binding.endpoint.is_lexical:
+            _check_key(binding.endpoint, "--judge_api_key", f", or judge offline with --judge_model {LEXICAL}")
+    if plan.app is not None:
+        _check_key(plan.app.endpoint, "--app_api_key")
+
+
+def _check_key(endpoint: Endpoint, flag: str, otherwise: str = "") -> None:
+    try:
+        resolve_key(endpoint)
+        expand_headers(endpoint.headers)
+    except KeyUnavailable as error:
+        raise UsageError(
+            f"{error}; set it, or name another reference with {flag} env:NAME or file:PATH{otherwise}"
+        ) from None
 
 
 def _check_prices(plan: RunPlan) -> None:

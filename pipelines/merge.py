@@ -13,6 +13,7 @@ from apache_beam.io.filesystems import FileSystems
 from pydantic import ValidationError
 
 from beamjudge.pipelines import output_folder, report
+from beamjudge.schemas.answer import APP
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.record import InputFile
@@ -125,8 +126,9 @@ def _check_judges_agree(runs: Sequence[FinishedRun]) -> None:
         mine, theirs = _judges(first), _judges(run)
         for judge in sorted({*mine, *theirs}):
             if mine.get(judge) != theirs.get(judge):
+                what = "the application under test" if judge == APP else f"the judge {judge}"
                 raise UsageError(
-                    f"the judge {judge} is not the same in {first.folder!r} ({mine.get(judge, 'not run')}) and "
+                    f"{what} is not the same in {first.folder!r} ({mine.get(judge, 'not run')}) and "
                     f"{run.folder!r} ({theirs.get(judge, 'not run')}); add --allow_different_judges to merge them"
                 )
 
@@ -162,7 +164,10 @@ def _merged_signatures(runs: Sequence[FinishedRun]) -> dict[str, str]:
 
 
 def _judges(run: FinishedRun) -> dict[str, str]:
-    return {name: f"{judge['model']}, hash {judge['hash']}" for name, judge in run.record["judges"].items()}
+    """Judge -> its model and hash; the application under test among them, since its answers are what was judged."""
+    app, judges = run.record.get("app"), run.record["judges"].items()
+    found = {name: f"{judge['model']}, hash {judge['hash']}" for name, judge in judges}
+    return found if app is None else {**found, APP: f"{app['model']} at {app['base_url']}, hash {app['hash']}"}
 
 
 def _merged_config(runs: Sequence[FinishedRun], output: str) -> RunConfig:

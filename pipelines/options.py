@@ -19,7 +19,16 @@ from pydantic import BaseModel, ValidationError
 from beamjudge.pipelines.flags import FLAGS, RUNNERS
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.rules import Rule
-from beamjudge.schemas.run_config import LEXICAL, VARIABLE, Endpoint, Gates, JudgeSettings, Price, RunConfig
+from beamjudge.schemas.run_config import (
+    APP_ENDPOINT,
+    LEXICAL,
+    VARIABLE,
+    Endpoint,
+    Gates,
+    JudgeSettings,
+    Price,
+    RunConfig,
+)
 
 _FILE_ONLY_KEYS = ("endpoints", "judge_settings", "rules", "gates")
 # Where the validator's own words would not help who wrote the value.
@@ -149,6 +158,9 @@ def _choose_endpoint(path: str | None, values: dict[str, Any]) -> bool:
     endpoints = values.setdefault("endpoints", {})
     if not isinstance(endpoints, dict):
         raise UsageError(f"endpoints: got {_kind(endpoints)}; expected names with their settings")
+    app = endpoints.get(APP_ENDPOINT)
+    if isinstance(app, dict) and "model" not in app:
+        raise UsageError(f"endpoints.{APP_ENDPOINT} is given without a model; add --app_model NAME")
     default = endpoints.setdefault("default", {})
     if isinstance(default, dict) and "model" not in default:
         if "base_url" in default or "api_key" in default:

@@ -153,11 +153,18 @@ def _print_report(output: str, run: dict[str, Any]) -> None:
     console.print(
         f"\n{counts['rows']:,} rows, {counts['rejects']:,} rejects{f' ({rejects})' if rejects else ''}", highlight=False
     )
+    if run.get("app"):
+        console.print(printable(_app_line(run["app"])), highlight=False)
     console.print(f"status: {run['status']}, run {run['run_id']}", highlight=False)
     for part, what in _PARTS.items():
         # A merged run has numbers only: its rows and rejects are where they were written.
         if "merged_from" not in run or part not in ("rows/", "rejects/"):
             console.print(f"  {join(output, part):<40} {what}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _app_line(app: Mapping[str, Any]) -> str:
+    given, failed = app["answers"]["given"], app["answers"]["failed"]
+    return f"the application {app['model']} answered {given:,} rows" + (f" and failed on {failed:,}" if failed else "")
 
 
 def tables_lines(tables: Mapping[str, Any]) -> Iterator[str]:

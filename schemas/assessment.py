@@ -52,9 +52,7 @@ class Verdict:
     @classmethod
     def failed(cls, error_message: str, wasted: Spend = NO_SPEND) -> "Verdict":
         """`error_message` never holds text of the row. One made by `stopped_message` marks the verdict as stopped."""
-        return cls(
-            Outcome.ERROR, error_message=error_message, wasted=wasted, stopped=error_message.startswith(_STOPPED)
-        )
+        return cls(Outcome.ERROR, error_message=error_message, wasted=wasted, stopped=is_stopped(error_message))
 
     @property
     def cost(self) -> JudgeSpend:
@@ -87,6 +85,11 @@ def count_verdicts(verdicts: Sequence[Verdict]) -> VerdictCounts:
 def stopped_message(reason: str) -> str:
     """The error message of what is not asked for any more: `stopped:<reason>`."""
     return f"{_STOPPED}{reason}"
+
+
+def is_stopped(error_message: str) -> bool:
+    """Whether an error message is one of `stopped_message`."""
+    return error_message.startswith(_STOPPED)
 
 
 @dataclass(frozen=True, slots=True)

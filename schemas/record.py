@@ -18,7 +18,7 @@ REJECT_CODES: dict[str, str] = {
     "too_deep": "nested deeper than 200 levels",
     "too_long": "longer than --max_record_mb",
     "no_request": "no request, neither in `request` nor in `trace`",
-    "no_response": "neither `response` nor `trace`, and no selected judge or metric can run without",
+    "no_response": "no `response`, no `trace`, no application to ask, and nothing selected that can run without",
     "both_expectations": "both `expected_response` and `expected_facts` on one row",
     "bad_type": "a column has a type that it cannot have (written as bad_type:<column>)",
     "bad_trace": "the trace cannot be read and the row needs it",
@@ -60,6 +60,7 @@ NOTE_CODES: dict[str, str] = {
     "no_user_turn": "the request has no user turn; its last turn is taken",
     "other_request_shape": "the request is an object of no known shape; its canonical JSON is its text",
     "other_response_shape": "the response is an object of no known shape; its canonical JSON is its text",
+    "answered_by_app": "the application under test gave the response",
     "truncated": "a field was cut (written as truncated:<field>)",
 }
 

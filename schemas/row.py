@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.spend import JudgeSpend
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,15 @@ class SliceValue(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What asking the application under test about a row came to: `error_message` is null where it answered."""
+
+    error_message: str | None
+    cost: JudgeSpend
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One row in normal form.
 
@@ -67,6 +77,8 @@ class Row:
     configuration. `guideline_labels` says how names of `guidelines` are called in run-level metrics where that is not
     the name itself: `(other)` for rare ones, null where there are too many. `cluster` is what the row shares with rows
     that depend on it, such as a conversation. `extra` is a JSON object of the columns that are no input column.
+    `unanswered` is the logged request, as JSON, of a row that the application under test is yet to answer; `asked` says
+    what came of it.
     """
 
     request_id: str
@@ -92,3 +104,5 @@ class Row:
     guideline_labels: tuple[tuple[str, str | None], ...] = ()
     cluster: str | None = None
     extra: str | None = None
+    unanswered: str | None = None
+    asked: Asked | None = None

@@ -18,6 +18,8 @@ from beamjudge.schemas.rules import Rule
 from beamjudge.schemas.text_tokenizers import TEXT_TOKENIZERS, why_unavailable
 
 LEXICAL = "lexical"
+# The endpoint that no judge is asked at: the application under test.
+APP_ENDPOINT = "app"
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 METRIC_GROUPS: dict[str, tuple[str, ...]] = {
     "retrieval": (
@@ -116,6 +118,11 @@ class Endpoint(_Model):
     @property
     def is_lexical(self) -> bool:
         return self.model == LEXICAL
+
+    @property
+    def address(self) -> str:
+        """The base URL as it may be shown: without a query, in which some gateways take a key."""
+        return self.base_url.partition("?")[0]
 
     @property
     def needs_key(self) -> bool:
@@ -292,6 +299,30 @@ class RunConfig(_Model):
         if "default" not in self.endpoints:
             raise ValueError("endpoints: an endpoint named default is needed")
         return self
+
+    @model_validator(mode="after")
+    def _app_is_an_application(self) -> "RunConfig":
+        for judge, settings in self.judge_settings.items():
+            if settings.endpoint == APP_ENDPOINT:
+                raise ValueError(
+                    f"judge_settings.{judge}.endpoint: {APP_ENDPOINT} is the application under test and no judge; "
+                    "give the judges' endpoint another name"
+                )
+        if self.app is not None and self.app.is_lexical:
+            raise ValueError(
+                f"endpoints.{APP_ENDPOINT}.model: {LEXICAL} are rules that judge and cannot answer; expected the name "
+                "of the application's model"
+            )
+        if self.app is not None and self.app.context_tokens is not None:
+            raise ValueError(
+                f"endpoints.{APP_ENDPOINT}.context_tokens: what the application is asked is never cut; remove it"
+            )
+        return self
+
+    @property
+    def app(self) -> Endpoint | None:
+        """The application under test, which answers the rows that have neither a response nor a trace."""
+        return self.endpoints.get(APP_ENDPOINT)
 
     @property
     def guidelines(self) -> Guidelines:

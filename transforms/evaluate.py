@@ -11,6 +11,7 @@ from beamjudge.schemas.record import Reject, SourceRecord
 from beamjudge.schemas.row import Row
 from beamjudge.transforms.aggregate import Aggregate
 from beamjudge.transforms.aggregation.state import SliceState
+from beamjudge.transforms.ask_application import AskApplication
 from beamjudge.transforms.first_pass import ApplyFirstPass, FirstPassed, dropped_values
 from beamjudge.transforms.judge import Judge
 from beamjudge.transforms.judging.questions import can_judge
@@ -78,6 +79,7 @@ class Evaluate(beam.PTransform[beam.PCollection[SourceRecord], Evaluated]):
         normalized = records | "NormalizeSampled" >> NormalizeSampled(self._plan, self._first)
         rows = (
             normalized.rows
+            | "AskApplication" >> AskApplication(self._plan)
             | "Metrics" >> Metrics(self._plan)
             | "Judge" >> Judge(self._plan)
             | "Overall" >> Overall(judge.spec for judge in self._plan.judges)

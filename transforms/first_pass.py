@@ -18,6 +18,7 @@ from beamjudge.schemas.assessment import Assessment
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.row import Guidelines, Row, SliceValue
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.transforms.judging.app import foreseen
 from beamjudge.transforms.judging.price import PriceBound
 from beamjudge.transforms.judging.questions import plan_questions
 from beamjudge.transforms.plan import RunPlan
@@ -167,6 +168,7 @@ class _CountCalls(beam.DoFn):
         asked = [binding for binding in plan.judges if not binding.endpoint.is_lexical]
         self._judges = [(binding, PriceBound.of(binding)) for binding in asked]
         self._guidelines = plan.config.guidelines
+        self._app = plan.app
         self._counts = has_caps(plan.config)
         self._priced = plan.config.max_cost_usd is not None
 
@@ -175,8 +177,9 @@ class _CountCalls(beam.DoFn):
             return
         calls = 0
         cost = 0.0
+        row = foreseen(element, self._app)
         for binding, bound in self._judges:
-            planned = plan_questions(binding, element, self._guidelines)
+            planned = plan_questions(binding, row, self._guidelines)
             if isinstance(planned, Assessment):
                 continue
             calls += len(planned)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from beamjudge.schemas.answer import APP
 from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.run_config import Gates
@@ -27,7 +28,8 @@ def check_gates(
 ) -> list[GateResult]:
     """All gates of a run over its counts and overall metrics.
 
-    `judge_keys` maps a judge to its metric's name, `verdicts` to how many of its single verdicts failed.
+    `judge_keys` maps a judge to its metric's name, `verdicts` to how many of its single verdicts failed;
+    under the application's name it has the answers.
     """
     overall = {metric.metric: metric for metric in metrics if metric.slice == OVERALL_SLICE}
     return [
@@ -62,6 +64,10 @@ def _error_gates(
         rate = max(rates, default=None)
         passed = rate is None or rate <= gates.max_error_rate
         yield GateResult(f"max_error_rate:{judge}", gates.max_error_rate, rate, passed)
+    if (answers := verdicts.get(APP)) is not None:
+        # Rows that the application failed on are not applicable to judges, and would pass unnoticed.
+        rate = answers.failed / (answers.rated + answers.failed)
+        yield GateResult(f"max_error_rate:{APP}", gates.max_error_rate, rate, rate <= gates.max_error_rate)
 
 
 def _metric_gates(

@@ -1,6 +1,7 @@
 """One record read into a row: columns in all their spellings, and from the trace what the record does not give."""
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,7 @@ from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.log_tables import recognise_table
 from beamjudge.schemas.paths import column_of, lookup
 from beamjudge.schemas.record import Reject, SourceRecord
-from beamjudge.schemas.requests import RequestForm, normalize_request
+from beamjudge.schemas.requests import RequestForm, decode_request, normalize_request
 from beamjudge.schemas.responses import ResponseForm, normalize_response
 from beamjudge.schemas.row import Document, Guidelines, Row, SliceValue, TokenUsage
 from beamjudge.schemas.run_config import INPUT_COLUMNS, RunConfig
@@ -35,6 +36,7 @@ from beamjudge.transforms.slices import slice_values, value_text
 _LATENCY_COLUMNS = ("execution_duration_ms", "execution_time_ms", "latency_ms")
 _LONGEST_MS = 1e15
 _NO_FACTS = TraceFacts()
+_AS_LOGGED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _Read = TypeVar("_Read")
 
 
@@ -52,7 +54,7 @@ class InputRules:
     """What of a configuration decides how records are read.
 
     `paths` has the path of every input column, `mapped` the columns whose path the user named: there the columns of a
-    recognised table do not count.
+    recognised table do not count. `asks_app` says that there is an application to ask where a row has no response.
     """
 
     paths: dict[str, str]
@@ -62,6 +64,7 @@ class InputRules:
     sample_rate: float
     keep_extra: bool
     store_text: bool
+    asks_app: bool
 
     @classmethod
     def of(cls, config: RunConfig) -> "InputRules":
@@ -74,6 +77,7 @@ class InputRules:
             config.sample_rate,
             config.keep_extra,
             config.store_text == "full",
+            config.app is not None,
         )
 
 
@@ -143,6 +147,7 @@ class RowReader:
         if context is None and answered is not None and answered.documents is not None:
             context = answered.documents
             notes.append("context_from_response")
+        is_open = answered is None and self._rules.asks_app and not self._has_trace
         # Read before the row is made, since reading them leaves notes.
         expected, guidelines, wanted, timestamp = self._expectations, self._guidelines, self._wanted, self._timestamp
         row = Row(
@@ -168,8 +173,9 @@ class RowReader:
             cluster=self._cluster,
             slices=self._slices if self._rules.slice_by else (),
             extra=self._extra if self._rules.keep_extra else None,
+            unanswered=_to_send(request, asked) if is_open else None,
         )
-        if answered is None and not can_score(row):
+        if answered is None and not is_open and not can_score(row):
             self._need_trace("no response of its own, without which nothing selected can run")
             if not self._has_trace:
                 raise Rejected("no_response", "neither a response nor a trace, and nothing selected can run without")
@@ -321,6 +327,16 @@ class RowReader:
             paths += (path for sources in self._table.columns.values() for path in sources)
         taken = {column_of(self._data, path) for path in paths}
         return canonical_json({column: value for column, value in self._data.items() if column not in taken})
+
+
+def _to_send(logged: Json, form: RequestForm) -> str:
+    """The JSON object that asks an application what was logged: an object as it was, its keys in their order, and
+    anything else as chat messages."""
+    request = decode_request(logged)[0]
+    if not isinstance(request, dict):
+        is_chat = isinstance(form.canonical, dict)
+        request = form.canonical if is_chat else {"messages": [{"role": "user", "content": form.text}]}
+    return _AS_LOGGED.encode(request)
 
 
 def content_id(record: SourceRecord) -> str:

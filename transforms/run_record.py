@@ -7,6 +7,7 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
+from beamjudge.schemas.answer import APP
 from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.log_tables import describe_tables
 from beamjudge.schemas.metric import MetricRow, judge_spec
@@ -15,6 +16,7 @@ from beamjudge.schemas.spend import NO_JUDGE_SPEND, JudgeSpend
 from beamjudge.schemas.tables import SCHEMA_VERSION
 from beamjudge.transforms.attempt import Attempt
 from beamjudge.transforms.gates import check_gates
+from beamjudge.transforms.judging.app import AppBinding
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.metrics.registry import signatures
 from beamjudge.transforms.plan import RunPlan
@@ -72,6 +74,9 @@ def run_record(
             name: _judge_entry(judge, spend.get(name, NO_JUDGE_SPEND), verdicts.get(name, VerdictCounts()))
             for name, judge in ((judge.spec.name, judge) for judge in plan.judges)
         },
+        "app": None
+        if plan.app is None
+        else _app_entry(plan.app, spend.get(APP, NO_JUDGE_SPEND), verdicts.get(APP, VerdictCounts())),
         "gates": outcome["gates"],
     }
 
@@ -103,6 +108,25 @@ def gates_record(
 
 def _with_prefix(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix): count for name, count in sorted(counts.items()) if name.startswith(prefix)}
+
+
+def recorded_verdicts(run: Mapping[str, Any]) -> dict[str, VerdictCounts]:
+    """How many verdicts of each judge, and answers of the application, a `run.json` counts."""
+    counts = {name: VerdictCounts(**judge["verdicts"]) for name, judge in run["judges"].items()}
+    answers = VerdictCounts(*run["app"]["answers"].values()) if run.get("app") else VerdictCounts()
+    if answers != VerdictCounts():
+        counts[APP] = answers
+    return counts
+
+
+def _app_entry(app: AppBinding, spend: JudgeSpend, answers: VerdictCounts) -> dict[str, Any]:
+    return {
+        "model": app.endpoint.model,
+        "base_url": app.endpoint.address,
+        "hash": app.hash,
+        "answers": {"given": answers.rated, "failed": answers.failed},
+        **asdict(spend),
+    }
 
 
 def _judge_entry(judge: JudgeBinding, spend: JudgeSpend, verdicts: VerdictCounts) -> dict[str, Any]:

@@ -26,6 +26,7 @@ _ARROW_TYPES = {
     ColumnType.STRING: pa.string(),
 }
 _VERDICT_TEXTS = ("rating", "rationale", "error_message")
+_APP_ERROR = "agent/error_message"
 
 
 def rows_schema(
@@ -55,6 +56,7 @@ def rows_schema(
     for spec in judges:
         fields.extend(_judge_fields(spec, guideline_names))
     fields.extend((column.name, _ARROW_TYPES[column.type]) for column in columns)
+    fields.append((_APP_ERROR, pa.string()))
     fields.extend((f"{OVERALL_ASSESSMENT}/{part}", pa.string()) for part in _VERDICT_TEXTS)
     return with_version(pa.schema(fields))
 
@@ -110,6 +112,7 @@ def row_record(
     for spec in judges:
         record |= _judge_cells(spec, evaluated.assessments[spec.name], rationales, guideline_names)
     record |= {column.name: evaluated.values.get(column.name) for column in columns}
+    record[_APP_ERROR] = None if row.asked is None else utf8(row.asked.error_message)
     overall = evaluated.overall or Verdict.not_applicable()
     return record | {f"{OVERALL_ASSESSMENT}/{part}": cell for part, cell in _verdict_cells(overall, rationales).items()}
 

@@ -13,7 +13,9 @@ from beamjudge.schemas.tables import utf8, with_version
 
 _COUNTS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens")
 _MAX_COUNT = 2**63 - 1
-_REQUIRED = ("key", "judge", "judge_hash", "model", "rating", "notes", *_COUNTS, "run_id", "created", "request_ids")
+_REQUIRED = ("key", "judge", "judge_hash", "model", "notes", *_COUNTS, "run_id", "created", "request_ids")
+# Columns of a later minor version: they are null in the files of an earlier one.
+_LATER = frozenset({"answer"})
 _KEY = "[0-9a-f]{64}"
 _MICROSECONDS = 1_000_000
 
@@ -33,6 +35,7 @@ VERDICTS_SCHEMA = with_version(
             ("run_id", pa.string()),
             ("created", pa.timestamp("us", tz="UTC")),
             ("request_ids", pa.list_(pa.string())),
+            ("answer", pa.string()),
         ]
     )
 )
@@ -55,6 +58,7 @@ def verdicts_table(verdicts: Sequence[StoredVerdict]) -> pa.Table:
         [each.run_id for each in verdicts],
         [round(each.created * _MICROSECONDS) for each in verdicts],
         [each.request_ids for each in verdicts],
+        [each.answer for each in verdicts],
     ]
     arrays = [_array(values, field.type) for values, field in zip(columns, VERDICTS_SCHEMA, strict=True)]
     return pa.Table.from_arrays(arrays, schema=VERDICTS_SCHEMA)
@@ -75,14 +79,15 @@ def stored_verdict(cells: Mapping[str, Any]) -> StoredVerdict:
         run_id=cells["run_id"],
         created=cells["created"] / _MICROSECONDS,
         request_ids=tuple(cells["request_ids"]),
+        answer=cells["answer"],
     )
 
 
 def trusted_rows(table: pa.Table) -> pa.Array:
     """Which rows can be verdicts, as booleans. The table has the schema's columns."""
-    trusted = pc.and_(
-        pc.match_substring_regex(table["key"], f"^{_KEY}$"), pc.is_in(table["rating"], pa.array(["yes", "no"]))
-    )
+    is_rated = pc.is_in(table["rating"], pa.array(["yes", "no"]))
+    is_answer = pc.and_(pc.is_null(table["rating"]), pc.is_valid(table["answer"]))
+    trusted = pc.and_(pc.match_substring_regex(table["key"], f"^{_KEY}$"), pc.or_(is_rated, is_answer))
     for name in _REQUIRED:
         trusted = pc.and_(trusted, pc.is_valid(table[name]))
     for name in _COUNTS:
@@ -95,13 +100,16 @@ def is_key(text: str | None) -> bool:
 
 
 def has_own_columns(schema: pa.Schema) -> bool:
-    """Whether all columns of verdicts are there, as they should be; a later minor version may have further ones."""
+    """Whether all columns of verdicts are there, as they should be; other minor versions have fewer or further ones."""
     fields = {field.name: field.type for field in schema}
-    return all(fields.get(field.name) == field.type for field in VERDICTS_SCHEMA)
+    absent = {name: VERDICTS_SCHEMA.field(name).type for name in _LATER - fields.keys()}
+    return all((absent | fields).get(field.name) == field.type for field in VERDICTS_SCHEMA)
 
 
 def own_columns(table: pa.Table) -> pa.Table:
     """The table with exactly the columns of verdicts."""
+    for name in _LATER.difference(table.column_names):
+        table = table.append_column(VERDICTS_SCHEMA.field(name), pa.nulls(len(table), pa.string()))
     return table.select(VERDICTS_SCHEMA.names).replace_schema_metadata(VERDICTS_SCHEMA.metadata)
 
 

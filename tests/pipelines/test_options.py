@@ -276,3 +276,54 @@ def test_a_limit_per_minute_needs_the_number_of_processes_unless_the_runner_tell
     assert configure("--config", path, runner_flags=flags).config.judge_processes == os.cpu_count()
     with pytest.raises(UsageError, match=re.escape("add --judge_processes N")):
         configure("--config", path, "--runner", "FlinkRunner")
+
+
+def test_the_application_under_test_is_an_endpoint_whose_flags_win(tmp_path):
+    path = write(
+        tmp_path,
+        """
+endpoints:
+  default: {model: lexical}
+  app: {model: agent, base_url: "http://old.example/v1", headers: {X-Team: a}, requests_per_minute: 60}
+""",
+    )
+    flags = ["--app_base_url", "http://new.example/v1", "--app_api_key", "env:AGENT_KEY"]
+    app = configure(*MINIMAL, "--config", path, *flags).config.app
+    assert app is not None
+    assert (app.model, app.base_url, app.api_key) == ("agent", "http://new.example/v1", "env:AGENT_KEY")
+    assert (app.headers, app.requests_per_minute) == ({"X-Team": "a"}, 60)
+    assert configure(*MINIMAL).config.app is None
+
+
+def test_what_the_application_is_changes_the_run_and_how_it_is_reached_does_not():
+    def run_id(*flags):
+        return configure(*MINIMAL, *flags).config.run_id
+
+    ids = [run_id(), run_id("--app_model", "a"), run_id("--app_model", "b"),
+           run_id("--app_model", "a", "--app_base_url", "http://x/v1")]  # fmt: skip
+    assert len(set(ids)) == 4
+    assert run_id("--app_model", "a", "--app_api_key", "env:OTHER") == ids[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("app: {base_url: 'http://x/v1'}", r"endpoints\.app is given without a model; add --app_model NAME"),
+        ("app: {model: lexical}", r"endpoints\.app\.model: lexical are rules that judge and cannot answer"),
+        ("app: {model: a, context_tokens: 5}", r"endpoints\.app\.context_tokens: .* never cut; remove it"),
+        ("app: {model: a, api_key: sk-1}", r"endpoints\.app\.api_key: expected a reference"),
+    ],
+)
+def test_an_application_that_cannot_answer_is_refused(tmp_path, text, said):
+    path = write(tmp_path, f"endpoints:\n  default: {{model: lexical}}\n  {text}\n")
+    with pytest.raises(UsageError, match=said) as refused:
+        configure(*MINIMAL, "--config", path)
+    assert "sk-1" not in str(refused.value)
+
+
+def test_no_judge_is_asked_at_the_application(tmp_path):
+    text = "endpoints: {default: {model: lexical}, app: {model: a}}\njudge_settings: {safety: {endpoint: app}}\n"
+    with pytest.raises(UsageError, match="app is the application under test and no judge"):
+        configure(*MINIMAL, "--config", write(tmp_path, text))
+    with pytest.raises(UsageError, match="add --app_model NAME"):
+        configure(*MINIMAL, "--app_base_url", "http://x/v1")

@@ -70,7 +70,7 @@ def test_names_and_order_are_the_documented_ones():
         f"{everywhere}/rating", f"{everywhere}/rationale", f"{everywhere}/error_message", f"{everywhere}/score",
         f"{everywhere}/english/rating", f"{everywhere}/english/rationale", f"{everywhere}/english/error_message",
         "agent/total_token_count",
-        "response/overall_assessment/rating", "response/overall_assessment/rationale",
+        "agent/error_message", "response/overall_assessment/rating", "response/overall_assessment/rationale",
         "response/overall_assessment/error_message",
     ]  # fmt: skip
     assert "extra" in rows_schema(CONFIG.model_copy(update={"keep_extra": True}), [], [], []).names

@@ -77,3 +77,13 @@ def test_nothing_read_passes_upper_limits_but_shows_no_value():
 def test_only_the_overall_slice_counts():
     bad = replace(METRIC, slice="model=a", value=0.0, n_error=95)
     assert failed(Gates(max_error_rate=0.06, min_value={SAFETY: 0.5}), metrics=(METRIC, bad)) == set()
+
+
+@pytest.mark.parametrize(("answers", "passed"), [((19, 1), True), ((18, 2), False), ((0, 3), False), (None, None)])
+def test_failed_answers_of_the_application_are_held_to_the_error_rate(answers, passed):
+    told = {"(app)": VerdictCounts(*answers)} if answers else {}
+    gates = {gate.name: gate for gate in check_gates(Gates(), COUNTS, [], {}, told)}
+    assert ("max_error_rate:(app)" in gates) is (answers is not None)
+    if answers:
+        assert gates["max_error_rate:(app)"].passed is passed
+        assert gates["max_error_rate:(app)"].value == answers[1] / sum(answers)

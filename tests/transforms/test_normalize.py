@@ -372,3 +372,32 @@ def test_spellings_of_expectations_and_guidelines():
         (True, True),
     ]
     assert found[2].notes == found[5].notes == ("bare_string_as_list",)
+
+
+def test_a_row_that_an_application_is_to_answer_has_its_request_as_it_was_logged():
+    app = {"endpoints": {"default": {"model": "lexical"}, "app": {"model": "agent"}}}
+
+    def unanswered(data, **config):
+        return row_of(data, can_score=needs_context, **(config or app)).unanswered
+
+    logged = {"messages": [{"role": "user", "content": "q"}], "b": 1, "a": [2]}
+    assert unanswered({"request": "q"}) == '{"messages":[{"role":"user","content":"q"}]}'
+    assert unanswered({"request": logged}) == json.dumps(logged, separators=(",", ":"))
+    assert unanswered({"request": json.dumps(logged)}) == json.dumps(logged, separators=(",", ":"))
+    assert unanswered({"request": logged["messages"]}) == '{"messages":[{"role":"user","content":"q"}]}'
+    assert unanswered({"request": {"query": "q"}}) == '{"query":"q"}'
+    assert unanswered({"request": [1, 2]}) == '{"messages":[{"role":"user","content":"[1,2]"}]}'
+    # Not asked: it has a response, even an empty one, or a trace; or there is no application.
+    assert unanswered({"request": "q", "response": "a"}) is None
+    assert unanswered({"request": "q", "response": ""}) is None
+    assert unanswered({"request": "q", "trace": trace_of()}) is None
+    assert unanswered({"request": "q", "retrieved_context": ["c"]}, store_text="full") is None
+    assert reject_of({"request": "q"}, can_score=needs_context).code == "no_response"
+    traced = {"request": "q", "trace": trace_of(outputs=None)}
+    assert row_of(traced, **app).unanswered is None
+
+
+def test_each_request_of_a_batch_is_answered_by_itself():
+    app = {"endpoints": {"default": {"model": "lexical"}, "app": {"model": "agent"}}}
+    rows = outcomes({"request": {"dataframe_records": [{"query": "a"}, {"query": "b"}]}}, **app)
+    assert [row.unanswered for row in rows] == ['{"query":"a"}', '{"query":"b"}']

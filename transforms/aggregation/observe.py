@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 
+from beamjudge.schemas.answer import APP
 from beamjudge.schemas.assessment import (
     Assessment,
     EvaluatedRow,
@@ -93,6 +94,9 @@ def observe_row(evaluated: EvaluatedRow, specs: Sequence[MetricSpec], plan: RunP
             parts = assessment.parts()
             spend.extend((judge.name, part.cost) for part in parts if part.cost != NO_JUDGE_SPEND)
             verdicts.append((judge.name, count_verdicts(parts)))
+    if (asked := evaluated.row.asked) is not None:
+        spend.append((APP, asked.cost))
+        verdicts.append((APP, VerdictCounts(1, 0) if asked.error_message is None else VerdictCounts(0, 1)))
     if evaluated.overall is not None and evaluated.overall.outcome is not Outcome.NOT_APPLICABLE:
         observed[OVERALL_SPEC.key] = _observe_verdict(evaluated.overall)
     row = evaluated.row
@@ -108,8 +112,11 @@ def _digest(text: str) -> bytes:
 
 
 def stopped_parts(evaluated: EvaluatedRow) -> int:
-    """How many verdicts of the row were not asked for any more, because the run's budget or quota was used up."""
-    return sum(part.stopped for assessment in evaluated.assessments.values() for part in assessment.parts())
+    """How many verdicts of the row, and answers to it, were not asked for any more, because the run's budget or quota
+    was used up or an endpoint refuses."""
+    asked = evaluated.row.asked
+    verdicts = sum(part.stopped for assessment in evaluated.assessments.values() for part in assessment.parts())
+    return verdicts + (asked is not None and asked.stopped)
 
 
 def _observe_assessment(

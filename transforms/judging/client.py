@@ -1,28 +1,28 @@
-"""The judge client: one per worker process and configuration, with its own event loop on its own thread."""
+"""The client of all endpoints: one per worker process and configuration, with its own event loop on its own thread."""
 
 import asyncio
 import hashlib
 import logging
 import threading
-import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, Generic
 
-from beamjudge.schemas.assessment import Outcome, Verdict, stopped_message
+from beamjudge.schemas.answer import Answered
+from beamjudge.schemas.assessment import Verdict, stopped_message
 from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.json_value import Json, canonical_json
-from beamjudge.schemas.spend import NO_SPEND
-from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.transforms.judging import lexical
+from beamjudge.transforms.judging.app import AppBinding, app_key
+from beamjudge.transforms.judging.asks import A, AppAsk, Ask, JudgeAsk, as_reused
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.connections import Connections, new_event_loop
 from beamjudge.transforms.judging.content_key import content_key
 from beamjudge.transforms.judging.endpoint import EndpointClient, Shared
-from beamjudge.transforms.judging.fitting import Prompt, fit_prompt
+from beamjudge.transforms.judging.fitting import fit_prompt
 from beamjudge.transforms.judging.keys import KeyUnavailable
 from beamjudge.transforms.judging.limits import Slots, Throttling
 from beamjudge.transforms.judging.question import Question
@@ -34,14 +34,14 @@ from beamjudge.transforms.progress import PROGRESS
 _LOGGER = logging.getLogger(__name__)
 _CLOSE_SECONDS = 10.0
 _CLOSED = stopped_message("closed")
-# Verdicts that have just arrived: enough for all that looked into the store a moment before they did.
+_TOO_LONG = "context_too_long: the prompt does not fit context_tokens even with its context cut"
+# Answers that have just arrived: enough for all that looked into the store a moment before they did.
 _RECENT = 1024
-
-Done: TypeAlias = Callable[[Verdict], None]
 
 
 class JudgeClient:
-    """Answers questions; equal questions in flight are one call, and a stored verdict is none.
+    """Answers questions to judges and requests to the application; equal ones in flight are one call, a stored one is
+    none.
 
     `fatal` is set once nothing further can be asked: the one line for the user. The thread and the connections are
     made when the first question for an endpoint comes, so rules-only runs have neither. Verdicts are stored for an
@@ -63,37 +63,61 @@ class JudgeClient:
         self._run_id = config.run_id
         self._store = _open_store(plan)
         self._keeps_rationales = config.store_rationales == "on"
+        self._keeps_text = config.store_text == "full"
         self._lock = threading.Lock()
         self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._endpoints: dict[str, EndpointClient] = {}
         # The three below belong to the loop's thread.
-        self._in_flight: dict[str, list[_Asker]] = {}
-        self._tasks: set[asyncio.Task[Verdict]] = set()
-        self._recent: OrderedDict[str, Verdict] = OrderedDict()
+        self._in_flight: dict[str, list[_Asker[Any]]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._recent: OrderedDict[str, Any] = OrderedDict()
 
     @property
     def is_throttled(self) -> bool:
         """Whether a rate limit, ours or an endpoint's, holds calls back at this moment."""
         return self._throttling.held > 0
 
-    def submit(self, binding: JudgeBinding, question: Question, done: Done, request_id: str | None = None) -> None:
+    def submit(
+        self,
+        binding: JudgeBinding,
+        question: Question,
+        done: Callable[[Verdict], None],
+        request_id: str | None = None,
+    ) -> None:
         """Ask `question`; `done` gets the verdict, exactly once: at once, or later on the client's thread.
 
         Never raises. What one call has spent is in the verdict of one of those who asked for it; the others have it as
         reused. `request_id` is the row that asks.
         """
         try:
-            verdict = (
-                lexical.answer(question)
-                if binding.endpoint.is_lexical
-                else self._ask(binding, question, _Asker(done, request_id))
-            )
+            if binding.endpoint.is_lexical:
+                verdict: Verdict | None = lexical.answer(question)
+            elif (prompt := fit_prompt(binding, question.inputs)) is None:
+                verdict = Verdict.failed(_TOO_LONG)
+            else:
+                key = content_key(binding, prompt.messages)
+                ask = JudgeAsk(key, binding, question, prompt, self._keeps_rationales)
+                verdict = self._ask(ask, _Asker(done, request_id))
         except Exception as error:
-            verdict = _broken(error)
+            verdict = Verdict.failed(_broken(error))
         if verdict is not None:
             done(verdict)
+
+    def submit_request(
+        self, app: AppBinding, unanswered: str, done: Callable[[Answered], None], request_id: str | None = None
+    ) -> None:
+        """Ask the application under test; as `submit`. `unanswered` is the logged request, a JSON object."""
+        try:
+            request = app.request(unanswered)
+            answered = self._ask(
+                AppAsk(app_key(app, request), app, request, self._keeps_text), _Asker(done, request_id)
+            )
+        except Exception as error:
+            answered = Answered.failed(_broken(error))
+        if answered is not None:
+            done(answered)
 
     def flush(self) -> None:
         """Bring every verdict that was paid for to file. Raises RunFailed when that is not possible."""
@@ -123,32 +147,28 @@ class JudgeClient:
         if self._store:
             self._store.close()
 
-    def _ask(self, binding: JudgeBinding, question: Question, asker: "_Asker") -> Verdict | None:
-        """Hand the question to the loop's thread, or the verdict if it is stored or cannot be asked for."""
+    def _ask(self, ask: Ask[A], asker: "_Asker[A]") -> A | None:
+        """Hand over to the loop's thread, or give the answer if it is stored or cannot be asked for."""
         if self.fatal:
-            return Verdict.failed(_CLOSED)
-        prompt = fit_prompt(binding, question.inputs)
-        if prompt is None:
-            return Verdict.failed("context_too_long: the prompt does not fit context_tokens even with its context cut")
-        key = content_key(binding, prompt.messages)
-        stored = self._store.get(key, asker.request_id) if self._store else None
+            return ask.failed(_CLOSED)
+        stored = self._store.get(ask.key, asker.request_id) if self._store else None
         if stored:
-            return as_reused(stored.verdict())
+            return as_reused(ask.recalled(stored))
         with self._lock:
             if self._closed:
-                return Verdict.failed(_CLOSED)
+                return ask.failed(_CLOSED)
             try:
-                endpoint = self._endpoint_of(binding)
+                endpoint = self._endpoint_of(ask)
             except (KeyUnavailable, ValueError) as error:
-                self.fatal = self.fatal or f"endpoint {binding.endpoint_name}: {error}"
-                return Verdict.failed(_CLOSED)
-            self._running_loop().call_soon_threadsafe(self._start, key, endpoint, binding, question, prompt, asker)
+                self.fatal = self.fatal or f"endpoint {ask.endpoint_name}: {error}"
+                return ask.failed(_CLOSED)
+            self._running_loop().call_soon_threadsafe(self._start, ask, endpoint, asker)
         return None
 
-    def _endpoint_of(self, binding: JudgeBinding) -> EndpointClient:
-        name = binding.endpoint_name
+    def _endpoint_of(self, ask: Ask[A]) -> EndpointClient:
+        name = ask.endpoint_name
         if name not in self._endpoints:
-            self._endpoints[name] = EndpointClient(name, binding.endpoint, self._shared, self.fail)
+            self._endpoints[name] = EndpointClient(name, ask.endpoint, self._shared, self.fail)
         return self._endpoints[name]
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
@@ -160,57 +180,48 @@ class JudgeClient:
 
     # From here on everything runs on the loop's thread.
 
-    def _start(
-        self,
-        key: str,
-        endpoint: EndpointClient,
-        binding: JudgeBinding,
-        question: Question,
-        prompt: Prompt,
-        asker: "_Asker",
-    ) -> None:
+    def _start(self, ask: Ask[A], endpoint: EndpointClient, asker: "_Asker[A]") -> None:
+        key = ask.key
         if key in self._in_flight:
             self._in_flight[key].append(asker)
             return
         if key in self._recent:  # it arrived between the look into the store and now
-            verdict = self._recent[key]
-            self._put(key, binding, verdict, [asker])
-            asker.done(as_reused(verdict))
+            answer = self._recent[key]
+            self._put(ask, answer, [asker])
+            asker.done(as_reused(answer))
             return
         self._in_flight[key] = [asker]
-        task = asyncio.get_running_loop().create_task(endpoint.ask(binding, question.inputs, prompt))
+        task = asyncio.get_running_loop().create_task(ask.put_to(endpoint))
         self._tasks.add(task)
-        task.add_done_callback(partial(self._deliver, key, binding))
+        task.add_done_callback(partial(self._deliver, ask))
         if self.fatal:
             task.cancel()
 
-    def _deliver(self, key: str, binding: JudgeBinding, task: "asyncio.Task[Verdict]") -> None:
+    def _deliver(self, ask: Ask[A], task: "asyncio.Task[A]") -> None:
         self._tasks.discard(task)
         if task.cancelled():
-            verdict = Verdict.failed(_CLOSED)
+            answer = ask.failed(_CLOSED)
         else:
             error = task.exception()
-            verdict = _broken(error) if error else task.result()
-        PROGRESS.add("calls_failed" if verdict.outcome is Outcome.ERROR else "calls_done", 1)
-        askers = self._in_flight.pop(key)
-        if verdict.rating is not None:
-            self._keep(key, binding, verdict, askers)
+            answer = ask.failed(_broken(error)) if error else task.result()
+        PROGRESS.add("calls_failed" if answer.error_message is not None else "calls_done", 1)
+        askers = self._in_flight.pop(ask.key)
+        # Before anybody learns of it: a bundle that ends flushes all that it got.
+        if answer.error_message is None:
+            self._recent[ask.key] = answer
+            if len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)
+            self._put(ask, answer, askers)
         for asker in askers:
-            asker.done(verdict)
-            verdict = as_reused(verdict)
+            asker.done(answer)
+            answer = as_reused(answer)
 
-    def _keep(self, key: str, binding: JudgeBinding, verdict: Verdict, askers: "list[_Asker]") -> None:
-        """Store a verdict before anybody learns of it: a bundle that ends flushes all that it got."""
-        self._recent[key] = verdict
-        if len(self._recent) > _RECENT:
-            self._recent.popitem(last=False)
-        self._put(key, binding, verdict, askers)
-
-    def _put(self, key: str, binding: JudgeBinding, verdict: Verdict, askers: "list[_Asker]") -> None:
+    def _put(self, ask: Ask[A], answer: A, askers: "list[_Asker[A]]") -> None:
         if self._store:
             ids = dict.fromkeys(asker.request_id for asker in askers if asker.request_id is not None)
-            kept = verdict if self._keeps_rationales else replace(verdict, rationale=None)
-            self._store.put(_stored(key, binding, kept, self._run_id, tuple(ids)))
+            stored = ask.to_store(answer, self._run_id, tuple(ids))
+            if stored:
+                self._store.put(stored)
 
     def _cancel_all(self) -> None:
         for task in tuple(self._tasks):
@@ -226,44 +237,20 @@ class JudgeClient:
         loop.stop()
 
 
-class _Asker(NamedTuple):
-    """Who waits for a verdict: what to call with it, and the row that it is for."""
+@dataclass(frozen=True, slots=True)
+class _Asker(Generic[A]):
+    """Who waits for an answer: what to call with it, and the row that it is for."""
 
-    done: Done
+    done: Callable[[A], None]
     request_id: str | None
-
-
-def as_reused(verdict: Verdict) -> Verdict:
-    """The verdict for one who did not pay for it."""
-    return replace(verdict, spend=NO_SPEND, reused=verdict.reused + verdict.spend, wasted=NO_SPEND)
 
 
 def _open_store(plan: RunPlan) -> VerdictStore | None:
     """The attempt's store; rules are not stored, being faster than any store."""
     config, attempt = plan.config, plan.attempt
-    if attempt is None or all(judge.endpoint.is_lexical for judge in plan.judges):
+    if attempt is None or (plan.app is None and all(judge.endpoint.is_lexical for judge in plan.judges)):
         return None
     return VerdictStore(config.verdict_folder, config.run_id, attempt.id, reuse=not config.no_verdict_reuse)
-
-
-def _stored(
-    key: str, binding: JudgeBinding, verdict: Verdict, run_id: str, request_ids: tuple[str, ...]
-) -> StoredVerdict:
-    assert verdict.rating is not None
-    return StoredVerdict(
-        key,
-        binding.spec.name,
-        binding.hash,
-        binding.model,
-        verdict.rating,
-        verdict.rationale,
-        verdict.score,
-        verdict.notes,
-        verdict.spend,
-        run_id,
-        time.time(),
-        request_ids,
-    )
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -274,12 +261,12 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
-def _broken(error: BaseException) -> Verdict:
-    """The verdict for a fault of ours. The error's own text may hold the judged text, so only its place is logged."""
+def _broken(error: BaseException) -> str:
+    """The error message for a fault of ours. Its own text may hold the judged text, so only its place is logged."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "unknown"
-    _LOGGER.error("a judge call failed with %s at %s", type(error).__name__, place)
-    return Verdict.failed(f"internal: {type(error).__name__}")
+    _LOGGER.error("a call failed with %s at %s", type(error).__name__, place)
+    return f"internal: {type(error).__name__}"
 
 
 # The clients of this process by what they are configured with, and how many use each.
@@ -340,6 +327,7 @@ def _configuration_key(plan: RunPlan) -> str:
         config.max_concurrency,
         config.judge_processes,
         config.judge_timeout,
+        None if plan.app is None else plan.app.endpoint.model_dump(mode="json"),
         [
             [judge.spec.name, judge.hash, judge.endpoint_name, judge.endpoint.model_dump(mode="json")]
             for judge in plan.judges

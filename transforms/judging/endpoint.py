@@ -3,15 +3,18 @@
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from beamjudge.schemas.answer import Answered
 from beamjudge.schemas.assessment import Outcome, Verdict, stopped_message
+from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.prices import price_of
-from beamjudge.schemas.run_config import Endpoint
+from beamjudge.schemas.run_config import APP_ENDPOINT, Endpoint
 from beamjudge.schemas.spend import NO_SPEND, Spend
+from beamjudge.transforms.judging.app import AppReply, AppRequest, read_app_reply
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.completion import Completion, read_completion
 from beamjudge.transforms.judging.connections import Connections, Target
@@ -45,9 +48,19 @@ class Shared:
     connections: Connections
 
 
+@dataclass(kw_only=True)
+class _Request:
+    """One request on its way, whoever asks: how it fares with the endpoint's limits, and what was paid in vain."""
+
+    has_begun: bool = False
+    wasted: Spend = NO_SPEND
+    is_held: bool = False  # by the endpoint, which refused its last attempt with 429
+    refused_since: float | None = None  # the stretch of refusals in which it was counted
+
+
 @dataclass
-class _Call:
-    """One question on its way: the forms that it tries, what was last sent for it, and what was paid in vain."""
+class _Call(_Request):
+    """One question on its way: the forms that it tries, and what was last sent for it."""
 
     binding: JudgeBinding
     inputs: JudgeInputs
@@ -60,9 +73,6 @@ class _Call:
     sent_with: frozenset[Change] = frozenset()
     bodies: list[dict[str, Any]] = field(default_factory=list)
     prepared: "_Prepared | None" = None
-    wasted: Spend = NO_SPEND
-    is_held: bool = False  # by the endpoint, which refused its last attempt with 429
-    refused_since: float | None = None  # the stretch of refusals in which it was counted
 
 
 class _Prepared(NamedTuple):
@@ -71,6 +81,16 @@ class _Prepared(NamedTuple):
     form: tuple[frozenset[Change], int | None, Prompt]
     body: dict[str, Any]
     encoded: bytes
+
+
+class _HasUsage(Protocol):
+    """A reply that was read, with the `usage` object that the endpoint reported."""
+
+    @property
+    def usage(self) -> Json: ...
+
+
+_Read = TypeVar("_Read", bound=_HasUsage)
 
 
 class EndpointClient:
@@ -82,6 +102,7 @@ class EndpointClient:
 
     def __init__(self, name: str, endpoint: Endpoint, shared: Shared, on_fatal: Callable[[str], None]) -> None:
         self._name, self._endpoint, self._shared, self._on_fatal = name, endpoint, shared, on_fatal
+        self._flags = "app" if name == APP_ENDPOINT else "judge"
         self._price = price_of(endpoint)
         self._target = Target.of(endpoint)
         requests, tokens = (
@@ -124,20 +145,49 @@ class EndpointClient:
         finally:
             self._hold(call, False)
 
+    async def answer(self, request: AppRequest) -> Answered:
+        """The application's answer to `request`, which is sent as it is; every failure is an answer too."""
+        call = _Request()
+        tokens = request.tokens + reply_tokens(self._endpoint)
+        post = partial(self._post_request, request)
+        try:
+            reply = await call_with_retries(lambda _: self._admitted(call, tokens, post), self._shared.policy)
+        except CallFailed as error:
+            self._note_given_up(error.failure)
+            return Answered.failed(error.failure.message, wasted=call.wasted)
+        finally:
+            self._hold(call, False)
+        self._has_succeeded = True
+        return Answered(reply.answer, spend=spend_of(reply.usage, self._price), wasted=call.wasted)
+
+    async def _post_request(self, request: AppRequest) -> AppReply:
+        started = time.monotonic()
+        body = await self._post(request.body)
+        return read_app_reply(body, time.monotonic() - started)
+
     async def _attempt(self, call: _Call, attempt: int) -> Completion:
         """One request, in the form that the endpoint is known to take by the time it is let through."""
+        tokens = call.prompt.tokens + (call.reply_room or reply_tokens(self._endpoint))
+        self._check_open()
+        self._prepare(call)  # before the wait for a slot: once there is one, it should not stand idle
+        return await self._admitted(call, tokens, partial(self._post_form, call))
+
+    async def _post_form(self, call: _Call) -> Completion:
+        prepared = self._prepare(call)
+        call.sent_with = prepared.form[0]
+        call.bodies.append(prepared.body)
+        return read_completion(await self._post(prepared.encoded))
+
+    async def _admitted(self, call: _Request, tokens: int, post: Callable[[], Awaitable[_Read]]) -> _Read:
+        """What `post` gives, once the limits let it through: one attempt, about `tokens` tokens long."""
         # What was refused waits behind the others, which may pass: a request can be too large for its limit.
-        first = bool(call.bodies) and not call.is_held
+        first = call.has_begun and not call.is_held
         self._hold(call, False)
         self._check_open()
-        tokens = call.prompt.tokens + (call.reply_room or reply_tokens(self._endpoint))
-        self._prepare(call)  # before the wait for a slot: once there is one, it should not stand idle
         async with self._limits.admitted(tokens, first, self._check_open) as admission:
-            prepared = self._prepare(call)
-            call.sent_with = prepared.form[0]
-            call.bodies.append(prepared.body)
+            call.has_begun = True
             try:
-                completion = await self._post(prepared.encoded)
+                reply = await post()
             except CallFailed as error:
                 failure = error.failure
                 admission.refused, admission.retry_after = failure.rate_limited, failure.retry_after
@@ -149,10 +199,10 @@ class EndpointClient:
                     raise CallFailed(self._refused(call, failure)) from None
                 raise
             if self._endpoint.tokens_per_minute:
-                spend = spend_of(completion.usage, None)
+                spend = spend_of(reply.usage, None)
                 if spend.input_tokens:
                     admission.used_tokens(spend.input_tokens + spend.output_tokens)
-            return completion
+            return reply
 
     def _prepare(self, call: _Call) -> _Prepared:
         """The request in the form that is known to pass by now."""
@@ -167,14 +217,14 @@ class EndpointClient:
         changes = self._learned | call.tried
         return request_body(self._endpoint, call.prompt.messages, call.binding.protocol, changes, call.reply_room)
 
-    async def _post(self, encoded: bytes) -> Completion:
+    async def _post(self, encoded: bytes) -> bytes:
         response = await self._shared.connections.post(self._target, encoded)
         self._has_answered = True
         self._unreachable_in_a_row = 0
         if response.status != 200:
             raise from_status(response.status, response.headers, response.body)
         self._refused_since, self._refused_questions = None, 0
-        return read_completion(response.body)
+        return response.body
 
     def _take_another_form(self, call: _Call, failure: Failure) -> bool:
         """Change the request after `failure`, once per kind of change; false if no form is left that was not sent."""
@@ -231,7 +281,7 @@ class EndpointClient:
             return prompt
         return fit_prompt(binding, inputs, self._learned_room) or prompt
 
-    def _hold(self, call: _Call, held: bool) -> None:
+    def _hold(self, call: _Request, held: bool) -> None:
         """Count `call` among those that a rate limit holds back, or no longer."""
         self._shared.throttling.held += held - call.is_held
         call.is_held = held
@@ -249,9 +299,9 @@ class EndpointClient:
         if stop in (Stop.QUOTA, Stop.RATE_LIMITED) or self._has_succeeded:
             _LOGGER.error("endpoint %s is not asked any more: %s", self._name, stop.value)
         else:
-            self._on_fatal(self._fatal_line(_refusal(stop, self._endpoint)))
+            self._on_fatal(self._fatal_line(_refusal(stop, self._endpoint, self._flags)))
 
-    def _refused(self, call: _Call, failure: Failure) -> Failure:
+    def _refused(self, call: _Request, failure: Failure) -> Failure:
         """`failure`, a 429; final once the endpoint has answered nobody for as long as the policy's patience lasts.
 
         If it refused many questions in that time, it is not asked any more: a long log would spend days on it.
@@ -279,22 +329,21 @@ class EndpointClient:
         if not self._has_answered:
             self._stop = self._stop or Stop.UNREACHABLE
             reason = failure.message.removeprefix("connection: ")
-            self._on_fatal(self._fatal_line(f"cannot be reached: {reason}; check --judge_base_url"))
+            self._on_fatal(self._fatal_line(f"cannot be reached: {reason}; check --{self._flags}_base_url"))
         elif self._unreachable_in_a_row >= self._shared.slots.limit:
             self._note_stop(Stop.UNREACHABLE)
 
     def _fatal_line(self, what: str) -> str:
-        # Without a query, in which some gateways take a key.
-        address = self._endpoint.base_url.partition("?")[0]
-        return f"endpoint {self._name} ({address}, model {self._endpoint.model}) {what}"
+        return f"endpoint {self._name} ({self._endpoint.address}, model {self._endpoint.model}) {what}"
 
 
-def _refusal(stop: Stop, endpoint: Endpoint) -> str:
+def _refusal(stop: Stop, endpoint: Endpoint, flags: str) -> str:
+    """What an endpoint does; `flags` is how the names of its flags begin."""
     if stop is Stop.UNAUTHORIZED:
         key = f"the key {endpoint.api_key}" if endpoint.needs_key else "calls without a valid key"
-        return f"refuses {key} (HTTP 401); check --judge_api_key"
+        return f"refuses {key} (HTTP 401); check --{flags}_api_key"
     if stop is Stop.FORBIDDEN:
         return f"forbids the call (HTTP 403); check what the key {endpoint.api_key} may use"
     if stop is Stop.NOT_FOUND:
-        return "does not know this path or model (HTTP 404); check --judge_base_url and --judge_model"
-    return "cannot be reached any more; check --judge_base_url"
+        return f"does not know this path or model (HTTP 404); check --{flags}_base_url and --{flags}_model"
+    return f"cannot be reached any more; check --{flags}_base_url"

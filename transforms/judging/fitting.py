@@ -14,6 +14,8 @@ TRUNCATED = "truncated:retrieved_context"
 _REPLY_TOKENS = 1024
 _REPLY_SHARE = 4
 _TOKENS_PER_MESSAGE = 8
+# How few ASCII characters a token is taken to have.
+ASCII_PER_TOKEN = 3
 # Tokens do not spread evenly over a text: a cut leaves more of them than its share of characters.
 _MARGIN = 0.95
 # A chunk is never cut below this many characters: what is left has to mean something to the judge.
@@ -37,7 +39,7 @@ def estimate_tokens(text: str) -> int:
     """
     size = len(text.encode("utf-8", "surrogatepass"))
     ascii_characters = len(text.encode("ascii", "ignore"))
-    return -(-ascii_characters // 3) + -(-2 * (size - ascii_characters) // 3)
+    return -(-ascii_characters // ASCII_PER_TOKEN) + -(-2 * (size - ascii_characters) // 3)
 
 
 def fit_prompt(binding: JudgeBinding, inputs: JudgeInputs, room: int | None = None) -> Prompt | None:

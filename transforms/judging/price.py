@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.run_config import Price
 from beamjudge.schemas.spend import Spend
+from beamjudge.transforms.judging.app import AppBinding
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.fitting import fit_prompt, reply_tokens
 from beamjudge.transforms.judging.question import Question
@@ -28,4 +29,13 @@ class PriceBound:
         prompt = fit_prompt(self.binding, question.inputs)
         if prompt is None:
             return Spend()
-        return Spend(1, prompt.tokens, 0, self.reply_tokens, cost_usd(prompt.tokens, 0, self.reply_tokens, self.price))
+        return _bound(prompt.tokens, self.reply_tokens, self.price)
+
+
+def app_bound(app: AppBinding, unanswered: str) -> Spend:
+    """An upper bound of what the application's answer to a row's logged request takes."""
+    return _bound(app.request(unanswered).tokens, reply_tokens(app.endpoint), price_of(app.endpoint))
+
+
+def _bound(given: int, made: int, price: Price | None) -> Spend:
+    return Spend(1, given, 0, made, cost_usd(given, 0, made, price))

@@ -12,8 +12,10 @@ from store_harness import WAIT_SECONDS, fill, held, key, names, store_in, verdic
 
 from beamjudge.schemas.errors import RunFailed
 from beamjudge.schemas.spend import Spend
+from beamjudge.schemas.tables.verdicts import verdicts_table
 from beamjudge.transforms.judging import verdict_store
 from beamjudge.transforms.judging.store import files
+from beamjudge.transforms.judging.store.compaction import compact
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def test_the_files_are_parquet_that_other_programs_read(folder):
     table = pq.read_table(folder / name)
     assert table.column_names == [
         "key", "judge", "judge_hash", "model", "rating", "rationale", "score", "notes", "calls", "input_tokens",
-        "cached_input_tokens", "output_tokens", "cost_usd", "run_id", "created", "request_ids",
+        "cached_input_tokens", "output_tokens", "cost_usd", "run_id", "created", "request_ids", "answer",
     ]  # fmt: skip
     assert table["rating"].to_pylist() == ["yes", "yes"]
     assert table["created"].to_pylist()[0].isoformat() == "2026-09-21T14:13:21+00:00"
@@ -355,3 +357,29 @@ def test_many_threads_at_once(folder):
     assert {number: each.rationale for number, each in held(folder, range(600)).items()} == {
         number: each.rationale for number, each in verdicts(range(600)).items()
     }
+
+
+def test_answers_are_kept_beside_verdicts_also_when_compacted(folder):
+    answer = {"judge": "(app)", "rating": None, "rationale": None, "score": None, "answer": '{"response":"ü"}'}
+    fill(folder, 1)
+    fill(folder, 2, **answer)
+    expected = {1: verdict(1), 2: verdict(2, **answer)}
+    assert held(folder, [1, 2]) == expected
+    compact(str(folder), everything=True)
+    assert held(folder, [1, 2]) == expected
+
+
+def test_what_is_neither_rated_nor_an_answer_is_not_used(folder):
+    fill(folder, 1, rating=None)
+    fill(folder, 2)
+    assert held(folder, [1, 2]) == {2: verdict(2)}
+
+
+def test_a_store_of_an_earlier_version_without_answers_is_read_and_compacted(folder, monkeypatch):
+    with monkeypatch.context() as earlier:
+        earlier.setattr(verdict_store, "verdicts_table", lambda verdicts: verdicts_table(verdicts).drop(["answer"]))
+        fill(folder, 1, 2)
+    fill(folder, 3)
+    assert held(folder, [1, 2, 3]) == {number: verdict(number) for number in (1, 2, 3)}
+    compact(str(folder), everything=True)
+    assert held(folder, [1, 2, 3]) == {number: verdict(number) for number in (1, 2, 3)}
