@@ -43,9 +43,10 @@ def log_rows(count):
 
 
 def rows_in_other_scripts():
-    """Rows whose responses are compared with references by another tokenizer each: intl, zh, char."""
+    """Rows whose responses are compared with references by other tokenizers: 13a beyond ASCII, intl, zh, char."""
     texts = [
         ("Der Fluß liegt südlich der Brücke.", ["Der Fluß liegt nördlich der Brücke.", "Südlich der Brücke."]),
+        ("Река течёт к югу от моста.", ["Река течёт к северу от моста.", "К югу от моста."]),
         ("河流位于大桥的南边，水很深。", ["河流位于大桥的北边，水很深。"]),
         ("川は橋の南にあります。", ["川は橋の北にあります。", "川は橋の南。", "橋の南です。"]),
         ("แม่น้ำอยู่ทางใต้", ["แม่น้ำอยู่ทางเหนือ"]),

@@ -43,8 +43,8 @@ class ScoredText:
 
     @property
     def is_compatible(self) -> bool:
-        """Whether scores are the libraries' to the letter: on ASCII text, and where the configuration asks for it."""
-        return self.tokenizer == "13a" or not self.follows_script
+        """Whether words are the libraries' to the letter: on ASCII text, and where the configuration asks for it."""
+        return not self.follows_script or all(text.isascii() for text in self.texts)
 
 
 def scored_text(row: Row, setting: str) -> ScoredText | None:

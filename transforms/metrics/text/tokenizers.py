@@ -34,6 +34,9 @@ _SPACED = rf"[[\p{{L}}\p{{N}}]--[{_HAN}{_NOT_HAN}]]"
 _HAN_LETTER = regex.compile(rf"[\p{{L}}\p{{N}}&&{_HAN}]", regex.V1)
 _UNSPACED_LETTER = regex.compile(_UNSPACED, regex.V1)
 _SPACED_LETTER = regex.compile(_SPACED, regex.V1)
+_LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
+# Signs like the micro and the ordinal ones are letters of no script.
+_OTHER_LETTER = regex.compile(rf"[\p{{L}}--[\p{{Script=Latin}}\p{{Script=Common}}{_HAN}{_NOT_HAN}]]", regex.V1)
 # A letter of an unspaced script with its marks; a word of another script; a symbol (an emoji, for one) beyond ASCII.
 # Joiners do not end a word (Unicode Standard Annex 29, rule WB4).
 _UNICODE_WORD = regex.compile(
@@ -53,19 +56,26 @@ def to_nfc(text: str) -> str:
 def choose_tokenizer(texts: Sequence[str]) -> str:
     """The tokenizer for texts that are to be compared; they are looked at together, so their order does not matter.
 
-    `13a`, sacrebleu's default, for ASCII. Else an unspaced script, when it has at least a quarter of the letters:
-    `zh` for Han, `char` when a tenth or more of it is kana, Thai, Khmer and the like. Text without any letter or digit
-    (emoji) is `char`, and everything else `intl`.
+    An unspaced script, when it has at least a quarter of the letters: `zh` for Han, `char` when a tenth or more of it
+    is kana, Thai, Khmer and the like. Text without any letter or digit (emoji) is `char` as well. Where most letters
+    are Cyrillic, Arabic, Devanagari, Hangul and the like it is `intl`, which knows their punctuation; everything else
+    is `13a`, sacrebleu's default: English with an accent or a typographic quote is in one corpus with plain English,
+    and French is scored as papers score it.
     """
     if all(text.isascii() for text in texts):
         return "13a"
-    unspaced = sum(len(_UNSPACED_LETTER.findall(text)) for text in texts)
-    if not unspaced:
-        return "intl" if any(_SPACED_LETTER.search(text) for text in texts) else "char"
-    if 3 * unspaced < sum(len(_SPACED_LETTER.findall(text)) for text in texts):
-        return "intl"
-    han = sum(len(_HAN_LETTER.findall(text)) for text in texts)
-    return "zh" if 10 * (unspaced - han) < unspaced else "char"
+    unspaced = _count(_UNSPACED_LETTER, texts)
+    spaced = _count(_SPACED_LETTER, texts)
+    if unspaced and 3 * unspaced >= spaced:
+        han = _count(_HAN_LETTER, texts)
+        return "zh" if 10 * (unspaced - han) < unspaced else "char"
+    if not spaced:
+        return "char"
+    return "intl" if _count(_OTHER_LETTER, texts) > _count(_LATIN_LETTER, texts) else "13a"
+
+
+def _count(letter: "regex.Pattern[str]", texts: Sequence[str]) -> int:
+    return sum(len(letter.findall(text)) for text in texts)
 
 
 def bleu_tokens(text: str, tokenizer: str) -> list[str]:
