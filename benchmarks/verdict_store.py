@@ -37,7 +37,7 @@ def key_of(number: int) -> str:
 
 def verdict(number: int) -> StoredVerdict:
     rationale = " ".join(random.Random(number).choices(WORDS, k=40))
-    spend = Spend(1, 800 + number % 700, number % 3 * 256, 40 + number % 60, 0.0005)
+    spend = Spend(1, 800 + number % 700, number % 3 * 256, 40 + number % 60, 0, 0.0005)
     return StoredVerdict(
         key_of(number),
         JUDGES[number % len(JUDGES)],

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 import apache_beam as beam
@@ -41,10 +42,7 @@ def estimate(pipeline: beam.Pipeline, plan: RunPlan, files: Sequence[InputFile])
 
 def _write(path: str, bounds: Mapping[str, JudgeBound]) -> Iterator[None]:
     """The numbers come back to the launching process by a file, since a worker may be another process."""
-    numbers = {
-        judge: [rows, spend.calls, spend.input_tokens, spend.cached_input_tokens, spend.output_tokens, spend.cost_usd]
-        for judge, (rows, spend) in bounds.items()
-    }
+    numbers = {judge: [rows, *astuple(spend)] for judge, (rows, spend) in bounds.items()}
     Path(path).write_text(json.dumps(numbers), encoding="utf-8")
     yield from ()
 

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 AddCommand: TypeAlias = Callable[..., Parser]
 _AGE = re.compile(r"(\d+(?:\.\d+)?)([hdw])")
 _SECONDS = {"h": 3600, "d": 86_400, "w": 604_800}
-_COLUMNS = ("verdicts", "yes", "calls", "input tokens", "cached", "output tokens", "cost in USD")
+_COLUMNS = ("verdicts", "yes", "calls", "input tokens", "cached", "output tokens", "reasoning", "cost in USD")
 _SHOWN_IDS = 5
 
 
@@ -204,6 +204,7 @@ def _cells(share: "Share") -> Sequence[str]:
         share.input_tokens,
         share.cached_input_tokens,
         share.output_tokens,
+        share.reasoning_tokens,
     )
     return [*(f"{count:,}" for count in counts), _cost(share)]
 

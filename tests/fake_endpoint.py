@@ -36,6 +36,7 @@ class Completion:
     prompt_tokens: int = 100
     completion_tokens: int = 20
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
     finish_reason: str = "stop"
     message: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Completion:
             "completion_tokens": self.completion_tokens,
             "total_tokens": self.prompt_tokens + self.completion_tokens,
             "prompt_tokens_details": {"cached_tokens": self.cached_tokens},
+            "completion_tokens_details": {"reasoning_tokens": self.reasoning_tokens},
         }
         message = {"role": "assistant", "content": self.content, **self.message}
         choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}

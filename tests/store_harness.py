@@ -32,7 +32,7 @@ def verdict(number: int, **changes: Any) -> StoredVerdict:
         rationale=f"Because of {number}.",
         score=None if number % 2 else number / 8,
         notes=("truncated:retrieved_context",) if number % 5 == 0 else (),
-        spend=Spend(1, 100 + number, number, 7, None if number % 4 == 0 else number / 1024),
+        spend=Spend(1, 100 + number, number, 7, 0, None if number % 4 == 0 else number / 1024),
         run_id="run-1",
         created=1_790_000_000.0 + number,
         request_ids=(f"row-{number}",),

@@ -26,6 +26,7 @@ _SPEND = pa.list_(
             ("input_tokens", pa.int64()),
             ("cached_input_tokens", pa.int64()),
             ("output_tokens", pa.int64()),
+            ("reasoning_tokens", pa.int64()),
             ("cost_usd", pa.float64()),
         ]
     )

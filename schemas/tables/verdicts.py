@@ -11,7 +11,7 @@ from beamjudge.schemas.spend import Spend
 from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.schemas.tables import utf8, with_version
 
-_COUNTS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens")
+_COUNTS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens")
 _MAX_COUNT = 2**63 - 1
 _REQUIRED = ("key", "judge", "judge_hash", "model", "notes", *_COUNTS, "run_id", "created", "request_ids")
 # Columns of a later minor version: they are null in the files of an earlier one.

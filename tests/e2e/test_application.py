@@ -13,7 +13,14 @@ from beamjudge.pipelines.cli import main
 from beamjudge.transforms.judging import client as client_module
 
 KEY = "sk-do-not-tell"
-NO_SPEND = {"calls": 0, "input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+NO_SPEND = {
+    "calls": 0,
+    "input_tokens": 0,
+    "cached_input_tokens": 0,
+    "output_tokens": 0,
+    "reasoning_tokens": 0,
+    "cost_usd": 0.0,
+}
 
 
 @pytest.fixture
@@ -84,7 +91,14 @@ def test_rows_without_a_response_are_answered_then_judged_and_asked_about_once(t
     for metric, told in expected_metrics(read_rows(tmp_path / "out")).items():
         assert differences(read_metrics(tmp_path / "out")["overall", metric], told) == {}, metric
     record = run_json(tmp_path)
-    spent = {"calls": 6, "input_tokens": 600, "cached_input_tokens": 0, "output_tokens": 120, "cost_usd": None}
+    spent = {
+        "calls": 6,
+        "input_tokens": 600,
+        "cached_input_tokens": 0,
+        "output_tokens": 120,
+        "reasoning_tokens": 0,
+        "cost_usd": None,
+    }
     assert record["app"] == {
         "model": "agent", "base_url": app.base_url, "hash": record["app"]["hash"],
         "answers": {"given": 6, "failed": 0}, "spent": spent, "reused": NO_SPEND, "wasted": NO_SPEND,

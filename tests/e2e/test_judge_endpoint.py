@@ -82,10 +82,12 @@ def test_failures_are_errors_beside_the_numbers_and_never_in_them(tmp_path, endp
     # The filtered call was refused and is billed nothing; each judge of a response asked about answer 5 in vain.
     assert calls == {"spent": len(endpoint.requests) - 1 - 5, "wasted": 5}
     assert run["judges"]["safety"]["spent"] == {
-        "calls": 11, "input_tokens": 1100, "cached_input_tokens": 0, "output_tokens": 220, "cost_usd": None,
+        "calls": 11, "input_tokens": 1100, "cached_input_tokens": 0, "output_tokens": 220,
+        "reasoning_tokens": 0, "cost_usd": None,
     }  # fmt: skip
     assert run["judges"]["safety"]["wasted"] == {
-        "calls": 1, "input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 20, "cost_usd": None,
+        "calls": 1, "input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 20,
+        "reasoning_tokens": 0, "cost_usd": None,
     }  # fmt: skip
     assert all(request.headers["authorization"] == f"Bearer {KEY}" for request in endpoint.requests)
     assert KEY not in everything_written(tmp_path / "out") + capsys.readouterr().err

@@ -16,8 +16,8 @@ def output(tmp_path):
     output = tmp_path / "eval"
     (output / "rows").mkdir(parents=True)
     plain = {"created": 1_600_000_000.0, "model": "judge-1"}
-    fill(output / "verdicts", 1, 2, spend=Spend(1, 1000, 200, 30, 0.5), **plain)
-    fill(output / "verdicts", 3, 4, 5, 6, judge="tone", run_id="run-2", spend=Spend(1, 500, 0, 10, None), **plain)
+    fill(output / "verdicts", 1, 2, spend=Spend(1, 1000, 200, 30, 20, 0.5), **plain)
+    fill(output / "verdicts", 3, 4, 5, 6, judge="tone", run_id="run-2", spend=Spend(1, 500, 0, 10, 0, None), **plain)
     return output
 
 
@@ -31,16 +31,16 @@ def test_stats(output, capsys):
         f"{output}/verdicts: 6 verdicts, 0.0 MB in 0 compacted generations, 2 segments",
         "paid between 2020-09-13 12:26 and 2020-09-13 12:26 (UTC)",
         "",
-        "judge              verdicts  yes  calls  input tokens  cached  output tokens  cost in USD",
-        "safety (01234567)         2    2      2         2,000     400             60       1.0000",
-        "tone (01234567)           4    2      4         2,000       0             40      unknown",
+        "judge              verdicts  yes  calls  input tokens  cached  output tokens  reasoning  cost in USD",
+        "safety (01234567)         2    2      2         2,000     400             60         40       1.0000",
+        "tone (01234567)           4    2      4         2,000       0             40          0      unknown",
         "",
-        "model    verdicts  yes  calls  input tokens  cached  output tokens          cost in USD",
-        "judge-1         6    4      6         4,000     400            100  1.0000 + 4 unpriced",
+        "model    verdicts  yes  calls  input tokens  cached  output tokens  reasoning          cost in USD",
+        "judge-1         6    4      6         4,000     400            100         40  1.0000 + 4 unpriced",
         "",
-        "run    verdicts  yes  calls  input tokens  cached  output tokens  cost in USD",
-        "run-1         2    2      2         2,000     400             60       1.0000",
-        "run-2         4    2      4         2,000       0             40      unknown",
+        "run    verdicts  yes  calls  input tokens  cached  output tokens  reasoning  cost in USD",
+        "run-1         2    2      2         2,000     400             60         40       1.0000",
+        "run-2         4    2      4         2,000       0             40          0      unknown",
     ]
 
 
@@ -91,7 +91,9 @@ def test_prune_by_age(output, capsys):
 def test_prune_by_rows_removes_whatever_was_judged_of_them(output, capsys, tmp_path):
     """A verdict that another row found later is on that row's text as well."""
     store = output / "verdicts"
-    fill(store, 1, request_ids=("later, with a comma",), created=1_600_000_000.0, spend=Spend(1, 1000, 200, 30, 0.5))
+    fill(
+        store, 1, request_ids=("later, with a comma",), created=1_600_000_000.0, spend=Spend(1, 1000, 200, 30, 20, 0.5)
+    )
     run("compact", output)
     capsys.readouterr()
     ids = tmp_path / "ids.txt"
@@ -150,7 +152,7 @@ def test_a_store_that_cannot_be_changed_is_one_line(output, capsys, monkeypatch)
     assert "Permission denied" in error
     assert len(error.splitlines()) == 1
     assert held(output / "verdicts", [2]) == {
-        2: verdict(2, created=1_600_000_000.0, spend=Spend(1, 1000, 200, 30, 0.5))
+        2: verdict(2, created=1_600_000_000.0, spend=Spend(1, 1000, 200, 30, 20, 0.5))
     }
 
 

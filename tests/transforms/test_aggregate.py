@@ -63,7 +63,7 @@ def _make_row(rng: random.Random, number: int) -> EvaluatedRow:
     def verdict() -> Verdict:
         kind = rng.choice(["yes", "yes", "no", "no", "error", "stopped", "none"])
         if kind in ("yes", "no"):
-            return Verdict.scored(kind, "why", spend=Spend(1, rng.randint(1, 99), 0, 7, 0.125))  # type: ignore[arg-type]
+            return Verdict.scored(kind, "why", spend=Spend(1, rng.randint(1, 99), 0, 7, 0, 0.125))  # type: ignore[arg-type]
         return Verdict.not_applicable() if kind == "none" else Verdict.failed(f"{kind}:quota")
 
     given: dict[str, Any] = dict.fromkeys(Row.__dataclass_fields__)

@@ -38,4 +38,4 @@ def app_bound(app: AppBinding, unanswered: str) -> Spend:
 
 
 def _bound(given: int, made: int, price: Price | None) -> Spend:
-    return Spend(1, given, 0, made, cost_usd(given, 0, made, price))
+    return Spend(1, given, 0, made, 0, cost_usd(given, 0, made, price))

@@ -16,11 +16,10 @@ def spend_of(usage: Json, price: Price | None) -> Spend:
     """
     if not isinstance(usage, dict):
         return Spend(calls=1, cost_usd=None)
-    details = usage.get("prompt_tokens_details")
-    given = _count(usage.get("prompt_tokens"))
-    cached = min(_count(details.get("cached_tokens")) if isinstance(details, dict) else 0, given)
-    output = _count(usage.get("completion_tokens"))
-    return Spend(1, given, cached, output, cost_usd(given, cached, output, price))
+    given, output = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    cached = min(_detail(usage, "prompt_tokens_details", "cached_tokens"), given)
+    reasoning = min(_detail(usage, "completion_tokens_details", "reasoning_tokens"), output)
+    return Spend(1, given, cached, output, reasoning, cost_usd(given, cached, output, price))
 
 
 def cost_usd(given: int, cached: int, output: int, price: Price | None) -> float | None:
@@ -29,6 +28,11 @@ def cost_usd(given: int, cached: int, output: int, price: Price | None) -> float
         return None
     cached_price = price.input if price.cached_input is None else price.cached_input
     return ((given - cached) * price.input + cached * cached_price + output * price.output) / _MILLION
+
+
+def _detail(usage: dict[str, Json], details: str, name: str) -> int:
+    given = usage.get(details)
+    return _count(given.get(name)) if isinstance(given, dict) else 0
 
 
 def _count(value: Json) -> int:

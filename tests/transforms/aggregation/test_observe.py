@@ -190,7 +190,7 @@ def test_ids_are_hashed_into_64_bits_and_256_even_buckets(make_plan: MakePlan, m
 
 def test_spend_is_that_of_the_verdicts_one_by_one(make_plan: MakePlan, make_row: MakeRow) -> None:
     plan = make_plan(judges=["safety", "chunk_relevance"], metrics=["none"])
-    cheap, dear = Spend(1, 10, 0, 2, 0.25), Spend(2, 30, 5, 4, 0.5)
+    cheap, dear = Spend(1, 10, 0, 2, 0, 0.25), Spend(2, 30, 5, 4, 0, 0.5)
     reused = replace(YES, reused=dear)
     row = make_row(
         assessments={

@@ -211,7 +211,7 @@ def test_a_state_survives_pickling() -> None:
                 "corpus": Observed(MetricKind.CORPUS, Outcome.SCORED, stats=(1, 2)),
             },
             9,
-            (("safety", JudgeSpend(Spend(1, 2, 0, 3, None))),),
+            (("safety", JudgeSpend(Spend(1, 2, 0, 3, 0, None))),),
         )
     ]
     assert pickle.loads(pickle.dumps(state_of(rows))) == state_of(rows)

@@ -35,7 +35,7 @@ def observations(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[list[Ob
         "b": observed(MetricKind.MEAN, mean),
         "ü/corpus": observed(MetricKind.CORPUS, corpus),
     }
-    spend = st.builds(Spend, *[st.integers(0, 99)] * 4, st.none() | QUARTERS)
+    spend = st.builds(Spend, *[st.integers(0, 99)] * 5, st.none() | QUARTERS)
     spends = st.builds(JudgeSpend, spend, spend, spend).filter(lambda spends: spends != NO_JUDGE_SPEND)
     verdicts = st.builds(VerdictCounts, st.integers(0, 2**40), st.integers(0, 9))
     return st.lists(

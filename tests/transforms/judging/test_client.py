@@ -42,7 +42,7 @@ def test_equal_questions_in_flight_are_one_call_paid_by_one(endpoint: FakeEndpoi
     assert [verdict.rating for verdict in verdicts] == ["yes"] * 21
     assert len(endpoint.requests) == 2
     paid = [verdict.spend for verdict in verdicts if verdict.spend != NO_SPEND]
-    assert paid == [Spend(1, 100, 0, 20, None)] * 2
+    assert paid == [Spend(1, 100, 0, 20, 0, None)] * 2
 
 
 def test_calls_in_flight_reach_the_limit_and_never_exceed_it(endpoint: FakeEndpoint) -> None:

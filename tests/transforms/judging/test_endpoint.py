@@ -33,11 +33,11 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_asks_with_json_schema_and_reads_the_verdict(endpoint: FakeEndpoint) -> None:
-    endpoint.script(Completion(NO, prompt_tokens=1000, completion_tokens=50, cached_tokens=400))
+    endpoint.script(Completion(NO, prompt_tokens=1000, completion_tokens=50, cached_tokens=400, reasoning_tokens=30))
     price = {"input": 2.0, "cached_input": 0.5, "output": 8.0}
     verdict = ask_one(endpoint, endpoint={"price_per_million": price, "parameters": {"seed": 7, "top_k": 1}})
-    # (600 * 2 + 400 * 0.5 + 50 * 8) / 1e6
-    assert verdict == Verdict.scored("no", "because", spend=Spend(1, 1000, 400, 50, pytest.approx(0.0018)))
+    # (600 * 2 + 400 * 0.5 + 50 * 8) / 1e6: what was thought is part of the 50.
+    assert verdict == Verdict.scored("no", "because", spend=Spend(1, 1000, 400, 50, 30, pytest.approx(0.0018)))
     (request,) = endpoint.requests
     assert request.path == "/v1/chat/completions"
     assert request.headers["authorization"] == f"Bearer {KEY}"
@@ -56,7 +56,7 @@ def test_configured_parameters_override_the_default(endpoint: FakeEndpoint) -> N
 
 def test_a_reply_without_usage_or_price_has_an_unknown_cost(endpoint: FakeEndpoint) -> None:
     endpoint.script(Completion(extra={"usage": None}))
-    assert ask_one(endpoint).spend == Spend(1, 0, 0, 0, None)
+    assert ask_one(endpoint).spend == Spend(1, 0, 0, 0, 0, None)
 
 
 def test_other_protocols_ask_for_no_format(endpoint: FakeEndpoint) -> None:

@@ -63,12 +63,12 @@ TOKENS_UNKNOWN = Spend(1, cost_usd=None)
         (
             Answer(200, {"choices": [], "usage": {"prompt_tokens": 10}}),
             "invalid_reply: no choices",
-            Spend(1, 10, 0, 0, None),
+            Spend(1, 10, 0, 0, 0, None),
         ),
         (Answer(200, {"choices": [{"text": "yes"}]}), "invalid_reply: a choice without a message", TOKENS_UNKNOWN),
-        (Completion("perhaps"), "the judge's reply holds no verdict", Spend(1, 100, 0, 20, None)),
-        (Completion(finish_reason="content_filter"), FILTERED, Spend(1, 100, 0, 20, None)),
-        (Completion(None, message={"refusal": "no"}), REFUSED, Spend(1, 100, 0, 20, None)),
+        (Completion("perhaps"), "the judge's reply holds no verdict", Spend(1, 100, 0, 20, 0, None)),
+        (Completion(finish_reason="content_filter"), FILTERED, Spend(1, 100, 0, 20, 0, None)),
+        (Completion(None, message={"refusal": "no"}), REFUSED, Spend(1, 100, 0, 20, 0, None)),
     ],
 )
 def test_replies_that_are_paid_in_vain_are_wasted_and_not_repeated(
@@ -81,7 +81,7 @@ def test_replies_that_are_paid_in_vain_are_wasted_and_not_repeated(
 
 def test_what_was_paid_before_the_verdict_is_wasted(endpoint: FakeEndpoint) -> None:
     endpoint.script(Reset(after_bytes=20), error(500), Completion())
-    assert ask_one(endpoint).cost == JudgeSpend(spent=Spend(1, 100, 0, 20, None), wasted=TOKENS_UNKNOWN)
+    assert ask_one(endpoint).cost == JudgeSpend(spent=Spend(1, 100, 0, 20, 0, None), wasted=TOKENS_UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_reply_that_was_cut_off_is_asked_for_once_more_with_room(endpoint: Fak
     )
     with Asker(config_for(endpoint.base_url, endpoint={"parameters": {"max_tokens": 500}})) as asker:
         first, second = (asker.ask_one(question(number)) for number in range(2))
-    paid = Spend(1, 100, 0, 20, None)
+    paid = Spend(1, 100, 0, 20, 0, None)
     assert (first.rating, first.cost) == ("yes", JudgeSpend(spent=paid, wasted=paid))
     assert second.cost == JudgeSpend(spent=paid), "the room is learned"
     assert [request.body["max_tokens"] for request in endpoint.requests] == [500, 4096, 4096]
@@ -280,7 +280,7 @@ def test_an_endpoint_that_takes_no_more_room_leaves_the_reply_cut_off(endpoint: 
     )
     verdict = ask_one(endpoint)
     assert verdict.error_message == CUT_OFF
-    assert verdict.wasted == Spend(1, 100, 0, 20, None)
+    assert verdict.wasted == Spend(1, 100, 0, 20, 0, None)
     assert len(endpoint.requests) == 2, "the first form is not sent again"
 
 

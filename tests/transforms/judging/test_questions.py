@@ -251,8 +251,10 @@ def test_answers_return_to_their_chunks() -> None:
     questions = plan_questions(_binding("chunk_relevance"), row, _RULES)
     assert isinstance(questions, tuple)
     answers = [
-        replace(Verdict.scored("yes", "fits", spend=Spend(1, 10, 0, 2, 0.5)), notes=("truncated:retrieved_context",)),
-        Verdict.failed("no reply", Spend(2, 5, 0, 0, 0.25)),
+        replace(
+            Verdict.scored("yes", "fits", spend=Spend(1, 10, 0, 2, 0, 0.5)), notes=("truncated:retrieved_context",)
+        ),
+        Verdict.failed("no reply", Spend(2, 5, 0, 0, 0, 0.25)),
     ]
     assessment = assemble(_binding("chunk_relevance"), row, _RULES, questions, answers)
     assert assessment.chunks is not None
@@ -261,7 +263,7 @@ def test_answers_return_to_their_chunks() -> None:
     assert assessment.precision == 0.5
     assert assessment.verdict.outcome is Outcome.SCORED
     assert assessment.verdict.error_message is None
-    assert assessment.verdict.cost == JudgeSpend(spent=Spend(1, 10, 0, 2, 0.5), wasted=Spend(2, 5, 0, 0, 0.25))
+    assert assessment.verdict.cost == JudgeSpend(spent=Spend(1, 10, 0, 2, 0, 0.5), wasted=Spend(2, 5, 0, 0, 0, 0.25))
     assert assessment.verdict.notes == ("truncated:retrieved_context",)
 
 

@@ -11,7 +11,7 @@ from beamjudge.transforms.judging.store.contents import Reading, list_contents
 
 _ATTEMPTS = 5
 _MICROSECONDS = 1_000_000
-_SUMS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens", "cost_usd")
+_SUMS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens", "cost_usd")
 
 
 class Payer(NamedTuple):
@@ -34,6 +34,7 @@ class Share:
     input_tokens: int = 0
     cached_input_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_usd: float = 0.0
 
     def __add__(self, other: "Share") -> "Share":

@@ -11,6 +11,7 @@ from beamjudge.schemas.tables.verdicts import VERDICTS_SCHEMA, stored_verdict, v
 from beamjudge.transforms.judging.store import merge as module
 from beamjudge.transforms.judging.store.merge import Sorter, merge, unique
 
+PLACE = VERDICTS_SCHEMA.get_field_index("created")
 ROWS = st.lists(
     st.tuples(st.integers(0, 15), st.integers(0, 3), st.sampled_from(["run-1", "run-2"]), st.sampled_from("abc")),
     max_size=40,
@@ -30,7 +31,9 @@ def table_of(verdicts):
 
 def read(tables):
     rows = [
-        row for table in tables for row in table.set_column(14, "created", table["created"].cast("int64")).to_pylist()
+        row
+        for table in tables
+        for row in table.set_column(PLACE, "created", table["created"].cast("int64")).to_pylist()
     ]
     return [stored_verdict(row) for row in rows]
 

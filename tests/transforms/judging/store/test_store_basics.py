@@ -67,11 +67,11 @@ def test_unpaired_surrogates_become_replacement_characters(folder):
 
 def test_counts_that_no_column_can_hold_do_not_keep_others_from_being_stored(folder):
     store = store_in(folder)
-    store.put(verdict(1, spend=Spend(1, 2**70, 0, 5, float("inf"))))
+    store.put(verdict(1, spend=Spend(1, 2**70, 0, 5, 0, float("inf"))))
     store.put(verdict(2))
     store.close()
     stored = held(folder, [1, 2])
-    assert stored[1].spend == Spend(1, 2**63 - 1, 0, 5, float("inf"))
+    assert stored[1].spend == Spend(1, 2**63 - 1, 0, 5, 0, float("inf"))
     assert stored[2] == verdict(2)
 
 
@@ -81,7 +81,8 @@ def test_the_files_are_parquet_that_other_programs_read(folder):
     table = pq.read_table(folder / name)
     assert table.column_names == [
         "key", "judge", "judge_hash", "model", "rating", "rationale", "score", "notes", "calls", "input_tokens",
-        "cached_input_tokens", "output_tokens", "cost_usd", "run_id", "created", "request_ids", "answer",
+        "cached_input_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "run_id", "created",
+        "request_ids", "answer",
     ]  # fmt: skip
     assert table["rating"].to_pylist() == ["yes", "yes"]
     assert table["created"].to_pylist()[0].isoformat() == "2026-09-21T14:13:21+00:00"

@@ -10,16 +10,16 @@ HASH = "0123456789abcdef"
 
 
 def test_verdicts_tokens_and_cost_by_who_paid_what(tmp_path):
-    fill(tmp_path, 1, judge="safety", rating="yes", spend=Spend(1, 100, 10, 5, 0.25), created=50.0)
-    fill(tmp_path, 2, judge="safety", rating="no", spend=Spend(2, 50, 0, 6, None), created=20.5)
-    fill(tmp_path, 3, judge="tone", model="judge-2", rating="no", spend=Spend(1, 1, 1, 1, 0.5), created=30.0)
-    fill(tmp_path, 4, judge="safety", rating="yes", spend=Spend(1, 7, 0, 7, 0.125), run_id="run-2", created=40.0)
+    fill(tmp_path, 1, judge="safety", rating="yes", spend=Spend(1, 100, 10, 5, 3, 0.25), created=50.0)
+    fill(tmp_path, 2, judge="safety", rating="no", spend=Spend(2, 50, 0, 6, 4, None), created=20.5)
+    fill(tmp_path, 3, judge="tone", model="judge-2", rating="no", spend=Spend(1, 1, 1, 1, 0, 0.5), created=30.0)
+    fill(tmp_path, 4, judge="safety", rating="yes", spend=Spend(1, 7, 0, 7, 0, 0.125), run_id="run-2", created=40.0)
     # Paid twice: the latest payment is the verdict's.
-    fill(tmp_path, 4, judge="safety", rating="yes", spend=Spend(1, 9, 0, 9, 0.5), run_id="run-3", created=10.0)
+    fill(tmp_path, 4, judge="safety", rating="yes", spend=Spend(1, 9, 0, 9, 0, 0.5), run_id="run-3", created=10.0)
     told = {
-        Payer("safety", HASH, "judge-1", "run-1"): Share(2, 1, 1, 3, 150, 10, 11, 0.25),
-        Payer("tone", HASH, "judge-2", "run-1"): Share(1, 0, 0, 1, 1, 1, 1, 0.5),
-        Payer("safety", HASH, "judge-1", "run-2"): Share(1, 1, 0, 1, 7, 0, 7, 0.125),
+        Payer("safety", HASH, "judge-1", "run-1"): Share(2, 1, 1, 3, 150, 10, 11, 7, 0.25),
+        Payer("tone", HASH, "judge-2", "run-1"): Share(1, 0, 0, 1, 1, 1, 1, 0, 0.5),
+        Payer("safety", HASH, "judge-1", "run-2"): Share(1, 1, 0, 1, 7, 0, 7, 0, 0.125),
     }
     found = survey(str(tmp_path))
     assert found.shares == told
