@@ -1,6 +1,7 @@
 """Retrieval measures: by hand, trec_eval's published values, and what is not measured."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +25,12 @@ _MEASURES_AT = {
     **{("recall", k): retrieval.recall_at for k in _DEPTHS},
     **{("ndcg_cut", k): retrieval.ndcg_at for k in _DEPTHS},
     **{("success", k): retrieval.hit_rate_at for k in (1, 5, 10)},
+}
+# What trec_eval has beyond these.
+_MEASURES_OF_OTHERS = {
+    *("11pt_avg", "G", "Rndcg", "Rprec", "binG", "bpref", "gm_bpref", "gm_map", "infAP", "iprec", "map_cut", "ndcg"),
+    *("ndcg_rel", "num_nonrel_judged_ret", "num_q", "num_rel", "num_rel_ret", "num_ret", "rbp", "rbp_resid"),
+    *("relative_P", "runid", "set_F", "set_P", "set_map", "set_relative_P", "unj", "utility"),
 }
 
 
@@ -127,7 +134,7 @@ def _trec_rankings(shared_lines):
 def test_values_of_trec_eval(shared_lines):
     """trec_eval 9.0.8 on the queries of its test, and their averages; it printed four decimals."""
     ranked = _trec_rankings(shared_lines)
-    checked = 0
+    checked, others = 0, set()
     for line in shared_lines("data/reference_trec_eval/expected.jsonl"):
         name, _, depth = line["measure"].rpartition("_")
         queries = ranked.values() if line["qid"] == "all" else [ranked[line["qid"]]]
@@ -136,15 +143,18 @@ def test_values_of_trec_eval(shared_lines):
         elif depth.isdigit() and (name, int(depth)) in _MEASURES_AT:
             values = [_MEASURES_AT[name, int(depth)](query, int(depth)) for query in queries]
         else:
+            others.add(re.sub(r"(_at_recall|_mult)?_[\d.]+$", "", line["measure"]))
             continue
         assert sum(values) / len(values) == pytest.approx(line["value"], abs=5.01e-5), line
         checked += 1
     assert checked == 4 * (len(_MEASURES) + len(_MEASURES_AT))
+    assert others == _MEASURES_OF_OTHERS
 
 
 def test_small_cases_of_others(make_row, shared_lines):
     """pytrec_eval's and ranx's tests, and reported faults."""
     cases = {case["name"]: case for case in shared_lines("data/reference_trec_eval/small_cases.jsonl")}
+    assert len(cases) == 7
     for name in ("ndcg-rank1", "ndcg-rank2", "ndcg-rank3"):
         run, qrels = cases[name]["run"]["q1"], cases[name]["qrels"]["q1"]
         retrieved = sorted(run, key=run.get, reverse=True)

@@ -148,7 +148,9 @@ def test_published_values(shared_lines):
 
 def test_library_values_on_other_scripts(shared_lines):
     """With the library's own tokenizer every text scores as the library has it, whatever its script."""
-    for case in shared_lines("data/reference_rouge/rouge_multilingual_computed.jsonl"):
+    cases = shared_lines("data/reference_rouge/rouge_multilingual_computed.jsonl")
+    assert len(cases) == 70
+    for case in cases:
         texts = (rouge_text(case[name], ascii_only=True) for name in ("prediction", "target"))
         for score, name in zip(rouge_scores(*texts), _TYPES, strict=True):
             assert score._asdict() == pytest.approx(case["expected"][name], abs=1e-9), case
