@@ -1,15 +1,14 @@
 """BLEU (Papineni et al., ACL 2002) as sacrebleu computes it: per row, and per run from summed statistics."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 
-from beamjudge.schemas.assessment import MetricValue
-from beamjudge.schemas.metric import Column, ColumnType, corpus_spec, mean_spec
-from beamjudge.schemas.row import Row
+from beamjudge.schemas.metric import Column, ColumnType
 from beamjudge.transforms.metrics.family import MetricFamily
+from beamjudge.transforms.metrics.text.corpus_score import CorpusScore, corpus_keys
 from beamjudge.transforms.metrics.text.ngrams import intern_words, matched_ngrams
-from beamjudge.transforms.metrics.text.scored_text import AUTO, scored_text
+from beamjudge.transforms.metrics.text.scored_text import AUTO, ScoredText
 from beamjudge.transforms.metrics.text.signatures import sacrebleu_signature, tokenizer_name, tokenizer_signature
 from beamjudge.transforms.metrics.text.tokenizers import TOKENIZERS
 
@@ -71,50 +70,23 @@ def _bleu(statistics: Sequence[int], *, effective_order: bool) -> float:
     return min(100.0, brevity_penalty * math.exp(sum(log_precisions) / len(log_precisions)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Bleu:
-    """The row's score, and its statistics under the corpus metric of its tokenizer; never under two."""
-
-    setting: str
-    corpus_keys: tuple[str, ...]
-
-    def __call__(self, row: Row) -> Mapping[str, MetricValue]:
-        values: dict[str, MetricValue] = dict.fromkeys((_COLUMN, *self.corpus_keys))
-        texts = scored_text(row, self.setting)
-        if texts is not None:
-            response, *references = texts.tokens
-            statistics = bleu_statistics(response, references)
-            values[_COLUMN] = row_bleu(statistics)
-            values[_corpus_key(texts.tokenizer)] = statistics
-        return values
-
-
-def _corpus_key(tokenizer: str) -> str:
-    return f"{_COLUMN}/corpus" if tokenizer == "13a" else f"{_COLUMN}/corpus@{tokenizer}"
+def _statistics(texts: ScoredText) -> tuple[str, tuple[int, ...]]:
+    response, *references = texts.tokens
+    return texts.tokenizer, bleu_statistics(response, references)
 
 
 def bleu_family(setting: str) -> MetricFamily:
     """BLEU with the tokenizer that the texts' script chooses (`auto`), or with a named one."""
     tokenizers = TOKENIZERS if setting == AUTO else (tokenizer_name(setting),)
-    keys = {tokenizer: _corpus_key(tokenizer) for tokenizer in tokenizers}
+    score = CorpusScore(_COLUMN, setting, corpus_keys(_COLUMN, tokenizers, plain="13a"), _statistics, row_bleu)
     return MetricFamily(
         name="bleu",
         columns=(Column(_COLUMN, ColumnType.FLOAT),),
-        specs=(
-            mean_spec(_COLUMN, low=0.0, high=100.0),
-            *(
-                corpus_spec(key, scorer="bleu", low=0.0, high=100.0, optional=tokenizer != tokenizers[0])
-                for tokenizer, key in keys.items()
-            ),
-        ),
-        compute=_Bleu(setting, tuple(keys.values())),
-        signatures={
-            f"{_COLUMN}/average": sacrebleu_signature(
-                case="mixed", eff="yes", tok=tokenizer_signature(setting), smooth="exp"
-            ),
-            **{
-                key: sacrebleu_signature(case="mixed", eff="no", tok=tokenizer_signature(tokenizer), smooth="exp")
-                for tokenizer, key in keys.items()
-            },
-        },
+        specs=score.specs("bleu", high=100.0),
+        compute=score,
+        signatures=score.signatures(_signature(setting, eff="yes"), partial(_signature, eff="no")),
     )
+
+
+def _signature(tokenizer: str, *, eff: str) -> str:
+    return sacrebleu_signature(case="mixed", eff=eff, tok=tokenizer_signature(tokenizer), smooth="exp")

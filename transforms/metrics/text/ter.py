@@ -1,18 +1,16 @@
 """TER (Snover et al., AMTA 2006) as sacrebleu computes it: per row, and per run from summed statistics."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from beamjudge.schemas.assessment import MetricValue
-from beamjudge.schemas.metric import Column, ColumnType, corpus_spec, mean_spec
-from beamjudge.schemas.row import Row
+from beamjudge.schemas.metric import Column, ColumnType
 from beamjudge.transforms.metrics.family import MetricFamily
 from beamjudge.transforms.metrics.text.beam_distance import Alignment, BeamDistance
+from beamjudge.transforms.metrics.text.corpus_score import CorpusScore, corpus_keys
 from beamjudge.transforms.metrics.text.ngrams import intern_words
-from beamjudge.transforms.metrics.text.scored_text import AUTO, ScoredText, scored_text
+from beamjudge.transforms.metrics.text.scored_text import AUTO, ScoredText
 from beamjudge.transforms.metrics.text.signatures import sacrebleu_signature
 
 _COLUMN = "response/text/ter"
@@ -25,6 +23,7 @@ _MOST_CANDIDATES: Final = 1000
 _PARTS: Final = 12_252_240
 
 # Tercom's words stand between white space; in text without any, each letter is one.
+_TERCOM: Final = "tercom"
 _UNSPACED: Final = ("zh", "char")
 
 
@@ -153,60 +152,25 @@ def ter_words(text: str) -> list[str]:
     return text.rstrip().lower().split()
 
 
-@dataclass(frozen=True, slots=True)
-class _Ter:
-    """The row's score, and its statistics under the corpus metric of its tokenizer."""
-
-    setting: str
-    corpus_keys: tuple[str, ...]
-
-    def __call__(self, row: Row) -> Mapping[str, MetricValue]:
-        values: dict[str, MetricValue] = dict.fromkeys((_COLUMN, *self.corpus_keys))
-        texts = scored_text(row, self.setting)
-        if texts is not None:
-            response, *references = _words(texts)
-            statistics = ter_statistics(response, references)
-            values[_COLUMN] = ter_score(statistics)
-            values[_corpus_key(texts)] = statistics
-        return values
-
-
-def _by_letter(texts: ScoredText) -> bool:
-    return texts.follows_script and texts.tokenizer in _UNSPACED
-
-
-def _words(texts: ScoredText) -> list[list[str]]:
-    if _by_letter(texts):
-        return [[token.lower() for token in tokens] for tokens in texts.tokens]
-    return [ter_words(text) for text in texts.texts]
-
-
-def _corpus_key(texts: ScoredText) -> str:
-    return f"{_COLUMN}/corpus@{texts.tokenizer}" if _by_letter(texts) else f"{_COLUMN}/corpus"
+def _statistics(texts: ScoredText) -> tuple[str, tuple[int, ...]]:
+    if texts.follows_script and texts.tokenizer in _UNSPACED:
+        tokenizer, words = texts.tokenizer, [[token.lower() for token in tokens] for tokens in texts.tokens]
+    else:
+        tokenizer, words = _TERCOM, [ter_words(text) for text in texts.texts]
+    response, *references = words
+    return tokenizer, ter_statistics(response, references)
 
 
 def ter_family(setting: str) -> MetricFamily:
     """TER over Tercom's words or, where the script of the texts decides, over the letters of unspaced scripts."""
-    tokenizers = ("tercom", *(_UNSPACED if setting == AUTO else ()))
-    keys = {
-        tokenizer: f"{_COLUMN}/corpus" if tokenizer == "tercom" else f"{_COLUMN}/corpus@{tokenizer}"
-        for tokenizer in tokenizers
-    }
+    tokenizers = (_TERCOM, *(_UNSPACED if setting == AUTO else ()))
+    score = CorpusScore(_COLUMN, setting, corpus_keys(_COLUMN, tokenizers, plain=_TERCOM), _statistics, ter_score)
     return MetricFamily(
         name="ter",
         columns=(Column(_COLUMN, ColumnType.FLOAT),),
-        specs=(
-            mean_spec(_COLUMN, low=0.0),
-            *(
-                corpus_spec(key, scorer="ter", low=0.0, high=None, optional=tokenizer != "tercom")
-                for tokenizer, key in keys.items()
-            ),
-        ),
-        compute=_Ter(setting, tuple(keys.values())),
-        signatures={
-            f"{_COLUMN}/average": _signature(AUTO if setting == AUTO else "tercom"),
-            **{key: _signature(tokenizer) for tokenizer, key in keys.items()},
-        },
+        specs=score.specs("ter", high=None),
+        compute=score,
+        signatures=score.signatures(_signature(AUTO if setting == AUTO else _TERCOM), _signature),
     )
 
 
