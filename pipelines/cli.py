@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import beamjudge
 from beamjudge.pipelines.flags import EXAMPLES, Parser, add_evaluate_flags, integer, unknown_flag
+from beamjudge.pipelines.terminal import printable
 from beamjudge.pipelines.verdicts import EXAMPLES as VERDICTS_EXAMPLES
 from beamjudge.pipelines.verdicts import add_verdicts_commands
 from beamjudge.schemas.errors import RunFailed, UsageError
@@ -42,10 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except UsageError as error:
-        print(f"beamjudge: {_one_line(error)}", file=sys.stderr)
+        print(f"beamjudge: {printable(str(error))}", file=sys.stderr)
         return USAGE_EXIT
     except RunFailed as error:
-        print(f"beamjudge: the run failed: {_one_line(error)}", file=sys.stderr)
+        print(f"beamjudge: the run failed: {printable(str(error))}", file=sys.stderr)
         if os.environ.get(TRACEBACK):
             traceback.print_exception(error)
         return FAILED_EXIT
@@ -70,11 +71,6 @@ def _run(argv: list[str]) -> int:
     logging.getLogger().addFilter(_is_no_missing_extra)
     code: int = arguments.run(arguments, rest)
     return code
-
-
-def _one_line(error: Exception) -> str:
-    """The message as one line; what it quotes of a log or a folder must not act on the terminal."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in str(error))
 
 
 def _is_no_missing_extra(record: logging.LogRecord) -> bool:

@@ -1,15 +1,11 @@
 """`beamjudge merge`: the numbers of several runs over disjoint inputs, as one run over all of them would give them."""
 
 import argparse
-import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from apache_beam.io.filesystems import FileSystems
 from pydantic import ValidationError
 
 from beamjudge.pipelines import output_folder, report
@@ -28,9 +24,8 @@ from beamjudge.transforms.aggregation.summarize import duplicate_request_ids, me
 from beamjudge.transforms.attempt import Attempt, end_attempt, now
 from beamjudge.transforms.finish_run import metrics_summary
 from beamjudge.transforms.first_pass import DROPPED
-from beamjudge.transforms.output_files import join, write_file, write_json
+from beamjudge.transforms.output_files import join, write_json, write_parquet
 from beamjudge.transforms.plan import RunPlan, plan_run
-from beamjudge.transforms.reading.files import files_below
 from beamjudge.transforms.run_record import run_record
 
 # What has to be the same for sums to be of the same things.
@@ -191,15 +186,15 @@ def _write(
 ) -> dict[str, Any]:
     """Write all tables but rows and rejects, which stay with their runs, and `run.json` last."""
     output, run_id = plan.config.output, plan.config.run_id
-    states = states_from_records(record for run in runs for record in _table(run.folder, "state"))
+    states = states_from_records(record for run in runs for record in output_folder.read_table(run.folder, "state"))
     specs = run_metric_specs(plan)
     metrics = [row for name, state in sorted(states.items()) for row in metric_rows(run_id, name, state, specs, plan)]
     metrics += dropped
     records = (record for name, state in sorted(states.items()) for record in state_records(run_id, name, state))
     inputs = [input_record(file, records_read) for run in runs for file, records_read in run.inputs]
-    write_file(join(output, "state", _PART), _parquet(records, STATE_SCHEMA))
-    write_file(join(output, "metrics", _PART), _parquet(map(asdict, metrics), METRICS_SCHEMA))
-    write_file(join(output, "inputs.parquet"), _parquet(inputs, INPUTS_SCHEMA))
+    write_parquet(join(output, "state", _PART), records, STATE_SCHEMA)
+    write_parquet(join(output, "metrics", _PART), map(asdict, metrics), METRICS_SCHEMA)
+    write_parquet(join(output, "inputs.parquet"), inputs, INPUTS_SCHEMA)
     write_json(join(output, "metrics.json"), metrics_summary(run_id, metrics))
     overall = states.get(OVERALL_SLICE, SliceState())
     counts = {**_summed_counts(runs), "duplicate_request_ids": duplicate_request_ids(overall)}
@@ -211,17 +206,10 @@ def _write(
     return record
 
 
-def _table(folder: str, name: str) -> Iterator[dict[str, Any]]:
-    for metadata in files_below(join(folder, name)):
-        with FileSystems.open(metadata.path) as stream:
-            yield from pq.read_table(stream).to_pylist()
-
-
 def _dropped_values(runs: Sequence[FinishedRun], run_id: str) -> list[MetricRow]:
     """What every run dropped for having too many values. UsageError for what only some of them dropped."""
-    dropped = [
-        {row["metric"]: row for row in _table(run.folder, "metrics") if row["metric"].endswith(DROPPED)} for run in runs
-    ]
+    tables = [output_folder.read_table(run.folder, "metrics") for run in runs]
+    dropped = [{row["metric"]: row for row in table if row["metric"].endswith(DROPPED)} for table in tables]
     for name in sorted({name for found in dropped for name in found}):
         without = [run.folder for run, found in zip(runs, dropped, strict=True) if name not in found]
         if without:
@@ -251,9 +239,3 @@ def _summed_counts(runs: Sequence[FinishedRun]) -> Counter[str]:
         total.update({f"reject:{code}": count for code, count in run.record["rejects"].items()})
         total.update({f"note:{code}": count for code, count in run.record["notes"].items()})
     return total
-
-
-def _parquet(records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(records), schema=schema), buffer, compression="zstd")
-    return buffer.getvalue()

@@ -3,7 +3,7 @@
 import json
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -117,6 +117,14 @@ def recorded_inputs(output: str) -> list[dict[str, Any]]:
     column = table.schema.get_field_index("modified")
     rows: list[dict[str, Any]] = table.set_column(column, "modified", table["modified"].cast("int64")).to_pylist()
     return rows
+
+
+def read_table(output: str, name: str) -> Iterator[dict[str, Any]]:
+    """The rows of one of a run's tables, such as `metrics`, from all of its files."""
+    for each in files_below(join(output, name)):
+        if each.path.endswith(".parquet"):
+            with FileSystems.open(each.path) as stream:
+                yield from pq.read_table(stream).to_pylist()
 
 
 def _relative_files(output: str) -> list[str]:

@@ -8,18 +8,17 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pyarrow.parquet as pq
-from apache_beam.io.filesystems import FileSystems
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from beamjudge.pipelines import terminal
+from beamjudge.pipelines.output_folder import read_table
 from beamjudge.schemas.judges import BUILT_IN_JUDGES
 from beamjudge.schemas.metric import OVERALL_ASSESSMENT, OVERALL_SLICE, MetricRow
 from beamjudge.transforms.output_files import join
 from beamjudge.transforms.progress import PROGRESS
-from beamjudge.transforms.reading.files import files_below
 
 _REFRESH_SECONDS = 0.25
 _FILE_WIDTH = 200
@@ -184,12 +183,8 @@ def print_failed_gates(run: dict[str, Any]) -> None:
 
 def overall_metrics(output: str) -> list[MetricRow]:
     """The overall rows of a run's metrics table, the verdict on the whole first, then judges, then rules."""
-    paths = [each.path for each in files_below(join(output, "metrics")) if each.path.endswith(".parquet")]
-    found: list[MetricRow] = []
-    for path in paths:
-        with FileSystems.open(path) as stream:
-            found.extend(MetricRow(**row) for row in pq.read_table(stream).to_pylist() if row["slice"] == OVERALL_SLICE)
-    return sorted(found, key=_rank)
+    overall = (row for row in read_table(output, "metrics") if row["slice"] == OVERALL_SLICE)
+    return sorted((MetricRow(**row) for row in overall), key=_rank)
 
 
 def _rank(metric: MetricRow) -> tuple[int, str]:
@@ -222,7 +217,7 @@ def short_name(metric: str) -> str:
 
 def printable(text: str) -> Text:
     """Text from a log, for a terminal: neither markup nor control characters of it have an effect."""
-    return Text("".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text))
+    return Text(terminal.printable(text, keep="\n"))
 
 
 def _number(value: float | None) -> str:

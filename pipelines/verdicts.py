@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from beamjudge.pipelines.flags import Parser, names
+from beamjudge.pipelines.terminal import printable
 from beamjudge.schemas.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _run(payer: "Payer") -> str:
 
 
 def _table(title: str, totals: "Mapping[str, Share]") -> Iterator[str]:
-    rows = [(title, *_COLUMNS), *((_printable(name), *_cells(totals[name])) for name in sorted(totals))]
+    rows = [(title, *_COLUMNS), *((printable(name), *_cells(totals[name])) for name in sorted(totals))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         numbers = (f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
@@ -221,7 +222,3 @@ def _count(number: int, what: str) -> str:
 
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M")
-
-
-def _printable(text: str) -> str:
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -1,12 +1,9 @@
 """The last step of a run: counts, metrics and sinks come together, `run.json` is written when all else is."""
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import apache_beam as beam
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from beamjudge.schemas.assessment import VerdictCounts
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
@@ -16,7 +13,7 @@ from beamjudge.schemas.tables import utf8
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
 from beamjudge.transforms.attempt import Attempt, end_attempt, now
 from beamjudge.transforms.judging.store.compaction import compact_after_run
-from beamjudge.transforms.output_files import join, write_file, write_json
+from beamjudge.transforms.output_files import join, write_json, write_parquet
 from beamjudge.transforms.plan import RunPlan
 from beamjudge.transforms.run_record import run_record
 
@@ -54,7 +51,8 @@ class FinishRun(beam.DoFn):
         output = self._plan.config.output
         total = totals[0] if totals else RunTotals(0, {}, {})
         write_json(join(output, "metrics.json"), metrics_summary(self._plan.config.run_id, metrics))
-        write_file(join(output, "inputs.parquet"), _inputs_table(self._files, records))
+        inputs = (input_record(file, records.get(str(utf8(file.path)), 0)) for file in self._files)
+        write_parquet(join(output, "inputs.parquet"), inputs, INPUTS_SCHEMA)
         all_counts = {
             **counts,
             "bad_files": len(bad_files),
@@ -78,10 +76,3 @@ def metrics_summary(run_id: str, metrics: Sequence[MetricRow]) -> dict[str, obje
 
 def _slice_and_name(metric: MetricRow) -> tuple[str, str]:
     return metric.slice, metric.metric
-
-
-def _inputs_table(files: Sequence[InputFile], records: Mapping[str, int]) -> bytes:
-    rows = [input_record(file, records.get(str(utf8(file.path)), 0)) for file in files]
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows, schema=INPUTS_SCHEMA), buffer, compression="zstd")
-    return buffer.getvalue()

@@ -1,9 +1,13 @@
 """Single files of a run, on any Beam filesystem, each written whole or not at all."""
 
+import io
 import json
 import uuid
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from apache_beam.io.filesystem import BeamIOError
 from apache_beam.io.filesystems import FileSystems
 
@@ -16,6 +20,13 @@ def join(folder: str, *parts: str) -> str:
 def write_json(path: str, value: Any) -> None:
     """Write `value` as JSON; NaN is refused with a ValueError."""
     write_file(path, (json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode())
+
+
+def write_parquet(path: str, records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> None:
+    """Write a small table, given as its rows."""
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(records), schema=schema), buffer, compression="zstd")
+    write_file(path, buffer.getvalue())
 
 
 def write_file(path: str, content: bytes) -> None:
