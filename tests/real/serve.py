@@ -15,6 +15,7 @@ def main() -> None:
     parameters.model.path = sys.argv[1]
     parameters.n_ctx = 8192
     parameters.n_parallel = 2
+    parameters.endpoint_metrics = True
     # Two threads that wait for each other on a busy machine are slower than one.
     parameters.cpuparams.n_threads = 1
     parameters.cpuparams_batch.n_threads = 1

@@ -4,6 +4,7 @@ replies, token counts and manners are those of a real endpoint. `make test-real`
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -14,24 +15,16 @@ from beamjudge.schemas.judges import BUILT_IN_JUDGES
 
 pytestmark = pytest.mark.real
 
-ROWS = [
-    {
-        "request_id": "r0",
-        "request": "Where is the bicycle station?",
-        "response": "The bicycle station is next to the bridge.",
-        "retrieved_context": [{"doc_uri": "d0", "content": "The bicycle station is next to the old bridge."}],
-        "expected_response": "Next to the bridge.",
-        "guidelines": ["The response must be in English."],
-    },
-    {
-        "request_id": "r1",
-        "request": {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"},
-                                 {"role": "user", "content": "Was kostet eine Fahrt?"}]},
-        "response": "Eine Fahrt kostet 2 Euro.",
-        "retrieved_context": [{"doc_uri": "d1", "content": "Jede Fahrt kostet 1 Euro."}],
-        "expected_facts": ["Eine Fahrt kostet 1 Euro."],
-    },
-]  # fmt: skip
+# One row that every judge can rate: without a GPU the prompts, of nine hundred tokens each, take most of the time.
+ROW = {
+    "request_id": "r0",
+    "request": {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"},
+                             {"role": "user", "content": "Where is the bicycle station?"}]},
+    "response": "The bicycle station is next to the bridge.",
+    "retrieved_context": [{"doc_uri": "d0", "content": "La estación está junto al viejo puente. It is open all day."}],
+    "expected_response": "Next to the bridge.",
+    "guidelines": ["The response must be in English."],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +43,16 @@ def base_url(request):
         server.wait(timeout=60)
 
 
+def tokens_counted_by(base_url):
+    """Tokens read and tokens made, as the server has counted them since its start."""
+    with urllib.request.urlopen(base_url.removesuffix("/v1") + "/metrics") as reply:
+        lines = [line.split() for line in reply.read().decode().splitlines() if line and not line.startswith("#")]
+    counters = {name: float(value) for name, value in lines}
+    return counters["llamacpp:prompt_tokens_total"], counters["llamacpp:tokens_predicted_total"]
+
+
 def test_every_judge_gets_verdicts_that_parse_and_a_second_run_asks_nothing(tmp_path, base_url):
-    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / "log.jsonl").write_text(json.dumps(ROW) + "\n")
     judges = [spec.name for spec in BUILT_IN_JUDGES]
     (tmp_path / "run.yaml").write_text(
         json.dumps(
@@ -83,14 +84,14 @@ def test_every_judge_gets_verdicts_that_parse_and_a_second_run_asks_nothing(tmp_
     # A reply that a schema shapes always parses; to a free reply a model of this size may answer anything.
     assert {key: value for key, value in errors.items() if key[1].split("/")[2] in structured} == {}
     asked = {judge: entry["spent"]["calls"] for judge, entry in run["judges"].items() if judge in structured}
-    assert asked == {
-        "relevance_to_query": 2, "groundedness": 2, "safety": 2, "correctness": 2, "guideline_adherence": 1,
-        "global_guideline_adherence": 2, "chunk_relevance": 2, "context_sufficiency": 2,
-    }  # fmt: skip
-    for judge in structured:
-        spent = run["judges"][judge]["spent"]
-        assert spent["input_tokens"] > 100 * spent["calls"]
-        assert spent["output_tokens"] >= 10 * spent["calls"]
+    assert len(asked) == 8
+    assert set(asked.values()) == {1}
+    used = [entry[kind] for entry in run["judges"].values() for kind in ("spent", "wasted")]
+    read, cached, made = (
+        sum(spend[name] for spend in used) for name in ("input_tokens", "cached_input_tokens", "output_tokens")
+    )
+    # The server's own count of what it read is without what it still had from the prompt before.
+    assert (read - cached, made) == tokens_counted_by(base_url)
     (tmp_path / "out" / "run.json").unlink()
     assert main(command) == 0
     again = json.loads((tmp_path / "out" / "run.json").read_text())
