@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 ROOMS := pipelines transforms prompts schemas
 
-.PHONY: help demo test test-real bench bench-engine lint types format clean
+.PHONY: help demo test test-real bench bench-normalize bench-engine lint types format clean
 
 help:
 	@echo "make demo    evaluate the example log without a model; the outputs are in demo-output/"
 	@echo "make test    run all tests"
 	@echo "make bench   measure peak memory as logs grow, and text metrics against their libraries (QUICK=1: less)"
+	@echo "make bench-normalize  measure how fast logs of every shape, and pathological texts, are put into normal form"
 	@echo "make bench-engine  measure the judge engine against a mock endpoint, which needs node (QUICK=1: a tenth)"
 	@echo "make test-real  every judge through a real, small model (installs llama.cpp and its weights)"
 	@echo "make lint    check style (ruff) and types (mypy, strict)"
@@ -44,6 +45,9 @@ test-real: $(VENV)/models/ready
 bench: $(READY)
 	@$(BIN)/python benchmarks/memory.py $(if $(QUICK),--rows 5000 20000)
 	@$(BIN)/python benchmarks/text_metrics.py $(if $(QUICK),--rows 30)
+
+bench-normalize: $(READY)
+	@$(BIN)/python benchmarks/normalize.py $(if $(QUICK),--rows 500 --megabytes 1)
 
 bench-engine: $(READY)
 	@$(BIN)/python benchmarks/engine/run.py $(if $(QUICK),--quick)

@@ -1,15 +1,20 @@
 """Rows per second of CPU time that one core puts into normal form, by the shape of the log; and the longest texts.
 
-Run it with `python benchmarks/normalize.py`; `--profile SHAPE` shows where the time of a shape goes. Each figure is the
-best of several rounds, so that other work on the machine counts little. Plain strings have to reach 20,000 rows/s.
+`make bench-normalize` runs it; `--profile SHAPE` shows where the time of a shape goes. Each figure is the best of
+several rounds. On a machine with other work to do all of them are lower, so that what Python's own JSON decoder needs
+for the same text stands beside them.
 """
 
 import argparse
+import contextlib
 import cProfile
 import json
 import pstats
 import time
 from collections.abc import Callable, Sequence
+
+from long_texts import READ, REFUSED
+from trace_logs import ANSWER, ASK, TRACES
 
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.record import SourceRecord
@@ -19,10 +24,8 @@ from beamjudge.schemas.run_config import RunConfig
 from beamjudge.transforms.normalize import normalize_record
 from beamjudge.transforms.row_reader import InputRules
 
-LEAST_PLAIN = 20_000
+TARGETS = {"plain strings": 20_000, "MLflow trace": 3_000}
 ROUNDS = 5
-ASK = "How do I return a bike outside of a station after ten in the evening, and what does it cost? "
-ANSWER = "Lock it to any public rack, take a picture, and end the ride in the app. It costs two euros. " * 3
 CHAT = {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": ASK}], "model": "m"}
 COMPLETION = {
     "id": "chatcmpl-1",
@@ -51,20 +54,10 @@ LOGS: dict[str, dict[str, Json]] = {
         "request": CHAT,
         "response": "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in CHUNKS) + "data: [DONE]\n\n",
     },
+    **{f"{name} trace": {"trace": make()} for name, make in TRACES.items()},
+    "MLflow trace, text": {"trace": json.dumps(TRACES["MLflow"]())},
 }
 MEGABYTES = 10
-# Texts of ten megabytes that begin like a body.
-LONG_TEXTS: dict[str, Callable[[int], str]] = {
-    "open braces": lambda size: "{" * size,
-    "open objects": lambda size: '{"a":' * (size // 5),
-    "blanks": lambda size: " " * size + "{",
-    "quotes": lambda size: '"' + '\\"' * (size // 2),
-    "repr": lambda size: "{'messages': '" + "x" * size + "'}",
-    "lines of data": lambda size: "data: x\n" * (size // 8),
-    "lines of JSON": lambda size: '{"a": "bcdefgh"}\n' * (size // 17),
-    "events": lambda size: 'data: {"choices": [{"delta": {"content": "word"}}]}\n\n' * (size // 54),
-    "prose": lambda size: "{ It opens at six. " * (size // 19),
-}
 
 
 def always(_row: object) -> bool:
@@ -90,16 +83,29 @@ def rows_per_second(log: dict[str, Json], count: int, rules: InputRules) -> floa
     return best
 
 
-def seconds(text: str) -> float:
-    begun = time.process_time()
+def seconds(work: Callable[[], object]) -> float:
+    best = float("inf")
+    for _ in range(2):
+        begun = time.process_time()
+        work()
+        best = min(best, time.process_time() - begun)
+    return best
+
+
+def normalize(text: str) -> None:
     normalize_request(text)
     normalize_response(text)
-    return time.process_time() - begun
+
+
+def decode(text: str) -> None:
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=5_000, help="rows per round (default 5000)")
+    parser.add_argument("--rows", type=int, default=5_000, help="rows per round (default 5000; of traces a tenth)")
+    parser.add_argument("--megabytes", type=float, default=MEGABYTES, help="length of the long texts (default 10)")
     parser.add_argument("--profile", choices=LOGS, help="show where the time of this shape goes")
     options = parser.parse_args(argv)
     rules = InputRules.of(RunConfig(input=["log.jsonl"], output="out"))
@@ -108,14 +114,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         profile.runcall(read_all, records_of(LOGS[options.profile], options.rows), rules)
         pstats.Stats(profile).sort_stats("tottime").print_stats(20)
         return 0
-    plain = 0.0
     for name, log in LOGS.items():
-        found = rows_per_second(log, options.rows, rules)
-        plain = plain or found
-        print(f"{name:<20}{found:>10,.0f} rows/s")
-    for name, make in LONG_TEXTS.items():
-        print(f"{name:<20}{seconds(make(MEGABYTES * 1_000_000)):>10.2f} s for {MEGABYTES} MB, as request and response")
-    return 0 if plain >= LEAST_PLAIN else 1
+        found = rows_per_second(log, options.rows // 10 if "trace" in log else options.rows, rules)
+        line = json.dumps(log)
+        alone = 1 / seconds(lambda line=line: [decode(line) for _ in range(100)]) * 100
+        target = f"   target {TARGETS[name]:,}" if name in TARGETS else ""
+        print(f"{name:<20}{found:>10,.0f} rows/s   (json.loads of the line: {alone:,.0f}/s){target}")
+    for name, make in {**REFUSED, **READ}.items():
+        text = make(int(options.megabytes * 1_000_000))
+        took, alone = seconds(lambda text=text: normalize(text)), seconds(lambda text=text: decode(text))
+        size = f"{len(text) / 1e6:.0f} MB"
+        print(f"{name:<20}{took:>10.2f} s for {size} as request and response (json.loads: {alone:.2f} s)")
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,16 +1,27 @@
-"""JSON that is logged inside strings: decoded once more, with the same guarantees as the records around it."""
+"""JSON text into values, of records and of what is logged inside their strings: strict, with every change noted."""
 
+import gc
 import json
-import math
 import re
-from collections.abc import Collection
-from typing import NamedTuple, TypeGuard
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, NoReturn, TypeGuard
+
+import numpy as np
 
 from beamjudge.schemas.json_value import Json
 
 MAX_DEPTH = 200
-_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# Python converts no longer integers from or to text unless told; canonical JSON has to be able to write them.
+MAX_INT_DIGITS = 4300
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_DEPTH_BLOCK = 1 << 20
+_DEPTH_STEPS = np.zeros(256, dtype=np.int8)
+_DEPTH_STEPS[[ord("{"), ord("[")]] = 1
+_DEPTH_STEPS[[ord("}"), ord("]")]] = -1
+_NEITHER_BRACKET_NOR_QUOTE = bytes(byte for byte in range(256) if byte not in b'{}[]"')
+_LONG_TEXT = 1 << 20
 
 
 class DecodedJson(NamedTuple):
@@ -18,6 +29,10 @@ class DecodedJson(NamedTuple):
 
     value: Json
     notes: tuple[str, ...]
+
+
+class TooDeep(ValueError):
+    """JSON text that nests deeper than 200 levels."""
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
@@ -44,57 +59,135 @@ def is_absent(value: Json) -> bool:
     return value is None or value == []
 
 
-def decode_container(text: str) -> DecodedJson | None:
-    """The JSON object or list that `text` is; null when it is something else, broken, or over 200 levels deep.
+def decode_json(text: str, has_surrogates: bool = False) -> DecodedJson:
+    """The value that `text` is. Of equal keys the last one wins.
 
-    NaN and infinities become null, numbers too large for a double or for Python's integers strings, unpaired
-    surrogates U+FFFD: each with its note.
+    NaN and infinities become null (`non_finite_to_null`). A float beyond a double's range and an integer of more than
+    4300 digits stay as the string that was written (`number_to_string`). Unpaired surrogates become U+FFFD
+    (`surrogates_replaced`); `has_surrogates` says that the text itself holds some.
+
+    Raises TooDeep, json.JSONDecodeError, and RecursionError where a caller's stack leaves less than 200 levels.
     """
-    if text[:1] not in ("{", "[") and text.lstrip(" \t\r\n")[:1] not in ("{", "["):
-        return None
-    notes: list[str] = []
-    try:
-        value = _decode(text, notes)
-    except (ValueError, RecursionError):
-        return None
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        return None
-    if _ESCAPED_SURROGATE.search(text):
-        # An escaped pair is one character after decoding; only halves that stand alone are left to replace.
-        value = replace_surrogates(value, notes)
-    return DecodedJson(value, tuple(dict.fromkeys(notes)))
+    # Few texts have so many brackets at all, and counting is much cheaper than looking at where they stand.
+    if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(text):
+        raise TooDeep(f"nested deeper than {MAX_DEPTH} levels")
+    if len(text) < _LONG_TEXT:
+        return _decode(text, has_surrogates)
+    with _without_collections():
+        return _decode(text, has_surrogates)
 
 
-def _decode(text: str, notes: list[str]) -> Json:
-    """By the decoder that is made once; by one that takes notes where there is something to note."""
+def _decode(text: str, has_surrogates: bool) -> DecodedJson:
+    noted: tuple[str, ...] = ()
     try:
         value: Json = _PLAIN.decode(text)
     except json.JSONDecodeError:
         raise
-    except (_NotPlain, ValueError):  # the latter for an integer with more digits than Python converts
-        reader = _Reader()
-        value = reader.decode(text)
-        notes += reader.notes
-    return value
+    except (_UnusualNumber, ValueError):  # the latter is Python's limit on digits
+        value, noted = _decode_noted(text)
+    # One character is found much faster than two, and many texts have no escape at all.
+    if has_surrogates or ("\\" in text and _ESCAPED_SURROGATE.search(text) and _holds_surrogates(value)):
+        notes = [*noted]
+        value = replace_surrogates(value, notes)
+        noted = tuple(dict.fromkeys(notes))
+    return DecodedJson(value, noted)
 
 
-class _NotPlain(Exception):
-    """NaN, infinity, or a number too large for a double."""
+def decode_container(text: str) -> DecodedJson | None:
+    """The JSON object or list that `text` is, as `decode_json` reads it; null when it is something else."""
+    if text[:1] not in ("{", "[") and text.lstrip(" \t\r\n")[:1] not in ("{", "["):
+        return None
+    try:
+        return decode_json(text)
+    except (ValueError, RecursionError):
+        return None
 
 
-def _no_constant(_name: str) -> None:
-    raise _NotPlain
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Pauses the collection of garbage, for a long text.
+
+    A value has no cycles, but its many new objects make Python look for some again and again, which takes up to three
+    times as long as decoding itself. Threads that do this at once leave the collection on.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if math.isinf(value):
-        raise _NotPlain
-    return value
+class _UnusualNumber(Exception):
+    """A number that is not read as it stands: the text is decoded again, with notes."""
 
 
-# json.loads would make a decoder for each call with these settings.
-_PLAIN = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+def _stop_at_constant(_name: str) -> NoReturn:
+    raise _UnusualNumber
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if number - number:  # inf - inf is NaN, which is true
+        raise _UnusualNumber
+    return number
+
+
+# Made once, since json.loads would make a decoder for each call; these hooks note nothing, so that they have no state.
+_PLAIN = json.JSONDecoder(parse_float=_finite, parse_constant=_stop_at_constant)
+
+
+def _decode_noted(text: str) -> DecodedJson:
+    """The value where numbers have to be changed, which Python or JSON cannot hold."""
+    notes: list[str] = []
+
+    def constant(_name: str) -> None:
+        notes.append("non_finite_to_null")
+
+    def real(literal: str) -> float | str:
+        number = float(literal)
+        if not number - number:
+            return number
+        notes.append("number_to_string")
+        return literal
+
+    def integer(literal: str) -> int | str:
+        if len(literal.lstrip("-")) <= MAX_INT_DIGITS:
+            return int(literal)
+        notes.append("number_to_string")
+        return literal
+
+    decoder = json.JSONDecoder(parse_int=integer, parse_float=real, parse_constant=constant)
+    return DecodedJson(decoder.decode(text), tuple(dict.fromkeys(notes)))
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether brackets outside strings open more than MAX_DEPTH levels: one pass in blocks, no recursion."""
+    # Without escaped backslashes and then escaped quotes, every quote opens or closes a string.
+    data = text.encode("utf-8", "surrogatepass")
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    data = data.translate(None, _NEITHER_BRACKET_NOR_QUOTE)
+    depth = quotes = 0
+    for start in range(0, len(data), _DEPTH_BLOCK):
+        block = np.frombuffer(data, np.uint8, min(_DEPTH_BLOCK, len(data) - start), start)
+        quote_counts = np.cumsum(block == ord('"'), dtype=np.int32) + quotes
+        depths = np.cumsum(_DEPTH_STEPS[block] * (quote_counts % 2 == 0), dtype=np.int32) + depth
+        if depths.max() > MAX_DEPTH:
+            return True
+        depth, quotes = int(depths[-1]), int(quote_counts[-1]) % 2
+    return False
+
+
+def _holds_surrogates(value: Json) -> bool:
+    """Whether any are left: an escaped pair is one character after decoding."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def replace_surrogates(value: Json, notes: list[str]) -> Json:
@@ -109,44 +202,3 @@ def replace_surrogates(value: Json, notes: list[str]) -> Json:
     if isinstance(value, dict):
         return {str(replace_surrogates(key, notes)): replace_surrogates(item, notes) for key, item in value.items()}
     return value
-
-
-class _Reader:
-    """The hooks of one decoding, with the notes that they leave."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def decode(self, text: str) -> Json:
-        value: Json = json.loads(
-            text, parse_float=self._float, parse_constant=self._constant, parse_int=self._long_integer
-        )
-        return value
-
-    def _constant(self, _name: str) -> None:
-        self.notes.append("non_finite_to_null")
-
-    def _float(self, digits: str) -> float | str:
-        value = float(digits)
-        if math.isfinite(value):
-            return value
-        self.notes.append("number_to_string")
-        return digits
-
-    def _long_integer(self, digits: str) -> int | str:
-        try:
-            return int(digits)
-        except ValueError:
-            self.notes.append("number_to_string")
-            return digits
-
-
-def _depth(value: Json) -> int:
-    """Levels of nesting; level by level, so that depth costs no stack."""
-    depth, level = 0, [value]
-    while containers := [item for item in level if isinstance(item, (list, dict))]:
-        depth += 1
-        if depth > MAX_DEPTH:
-            break
-        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
-    return depth

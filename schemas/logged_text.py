@@ -6,23 +6,32 @@ Every step is linear in the text. Nothing is executed: a repr is read by `ast.li
 import ast
 import re
 from collections.abc import Callable
+from typing import TypeAlias
 
 from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, is_list, is_object, replace_surrogates
 from beamjudge.schemas.json_value import Json
+
+_Accepts: TypeAlias = Callable[[Json], bool]
 
 _LONGEST_REPR = 256 * 1024
 _MOST_LAYERS = 3
 _STARTS = frozenset('{["(deri:\ufeff')
 _MOST_BROKEN_LINES = 50_000
+# A stream is told by its first events alone, so that a long text that is none is not read to its end.
+FIRST_EVENTS = 100
+_FIRST_LINES = 10 * FIRST_EVENTS
+_DONE = "[DONE]"
 _STREAM_NOTE = "parsed_event_stream"
-_EVENT_FIELDS = ("data:", "event:", "id:", "retry:", ":")
+_JSON_DATA = re.compile(r"^data:[ \t]*[{\[]", re.MULTILINE)
+_FIELD = re.compile(r"data:|event:|id:|retry:|:")
+_PREFIX = 6  # characters that tell a line's field
 # A dict's first key, also inside lists; quotes of either kind, as repr chooses them.
 _REPR_START = re.compile(r"[\s\[({]{1,8}(['\"])\w{1,64}\1\s{0,4}:")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PYTHON_ESCAPES = frozenset("\\'\"abfnrtvxuUN01234567\n")
 
 
-def read_body(text: str, accepts: Callable[[Json], bool], *, streams: bool = True) -> DecodedJson | None:
+def read_body(text: str, accepts: _Accepts, *, streams: bool = True) -> DecodedJson | None:
     """The JSON value that `text` is, in one of the forms above, with its note codes.
 
     Null for plain text, and for a value that `accepts` refuses. Event streams become `{"sse": [...]}`, JSON lines
@@ -44,7 +53,7 @@ def read_body(text: str, accepts: Callable[[Json], bool], *, streams: bool = Tru
     for note, read in _READERS.get(first, _LINE_READERS):
         if note == _STREAM_NOTE and not streams:
             continue
-        decoded = read(text)
+        decoded = read(text, accepts)
         if decoded is not None:
             return DecodedJson(decoded.value, (note, *decoded.notes)) if accepts(decoded.value) else None
     return None
@@ -59,9 +68,17 @@ def _decode_all(texts: list[str]) -> tuple[list[Json], tuple[str, ...]] | None:
     return values, decoded.notes
 
 
-def _json_lines(text: str) -> DecodedJson | None:
+def _container(text: str, _accepts: _Accepts) -> DecodedJson | None:
+    return decode_container(text)
+
+
+def _json_lines(text: str, accepts: _Accepts) -> DecodedJson | None:
     """One JSON object a line, at least two lines, as Ollama streams them."""
-    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    return None if _begins_otherwise(text, "ndjson", _objects, accepts) else _objects(text.split("\n"))
+
+
+def _objects(lines: list[str]) -> DecodedJson | None:
+    lines = [line for line in lines if line and not line.isspace()]
     if len(lines) < 2 or decode_container(lines[0]) is None:
         return None
     decoded = _decode_all(lines)
@@ -70,54 +87,79 @@ def _json_lines(text: str) -> DecodedJson | None:
     return DecodedJson({"ndjson": decoded[0]}, decoded[1])
 
 
-def _server_sent_events(text: str) -> DecodedJson | None:
+def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
     """The events of a text stream as `{"event", "data"}`; data that is no JSON stays text.
 
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
     """
-    lines = [*text.replace("\r\n", "\n").split("\n"), ""]
-    if not all(line.startswith(_EVENT_FIELDS) or not line or line.isspace() for line in lines):
+    if not _FIELD.match(text.lstrip()) or not _JSON_DATA.search(text):
+        return None
+    text = text.replace("\r\n", "\n")
+    return None if _begins_otherwise(text, "sse", _events, accepts) else _events(text.split("\n"))
+
+
+def _begins_otherwise(
+    text: str, field: str, read: Callable[[list[str]], DecodedJson | None], accepts: _Accepts
+) -> bool:
+    """Whether the first events of a long text already show that it is refused."""
+    lines = text.split("\n", _FIRST_LINES)
+    if len(lines) <= _FIRST_LINES or (first := read(lines[:-1])) is None or not is_object(first.value):
+        return False
+    return len(as_list(first.value[field])) >= FIRST_EVENTS and not accepts(first.value)
+
+
+def _events(lines: list[str]) -> DecodedJson | None:
+    if not _are_fields(lines):
         return None
     notes: list[str] = []
-    values = _data_values([line[5:].strip() for line in lines if line.startswith("data:")], notes)
+    values = _data_values([line for line in dict.fromkeys(lines) if line[:5] == "data:"], notes)
     events: list[Json] = []
     pending: list[str] = []
     name: str | None = None
-    for line in lines:
-        if line.startswith("data:"):
-            value = values.get(line[5:].strip())
-            if value is None:
-                pending.append(line[5:].removeprefix(" "))
-            else:
-                events.append({"event": name, "data": value})
-        elif line.startswith("event:"):
-            name = line[6:].strip()
-        elif not line.strip():
+    for line in (*lines, ""):
+        if (value := values.get(line)) is not None:
+            events.append({"event": name, "data": value})
+        elif not line or line.isspace():
             if pending:
                 events.append({"event": name, "data": "\n".join(pending)})
-            pending, name = [], None
+                pending = []
+            name = None
+        elif line[:5] == "data:":
+            pending.append(line[5:].removeprefix(" "))
+        elif line[:6] == "event:":
+            name = line[6:].strip()
     return DecodedJson({"sse": events}, tuple(dict.fromkeys(notes))) if values else None
 
 
-def _data_values(texts: list[str], notes: list[str]) -> dict[str, Json]:
+def _are_fields(lines: list[str]) -> bool:
+    """Whether every line is a field of an event, a comment, or blank. Most lines begin like one that was seen."""
+    for prefix in {line[:_PREFIX] for line in lines}:
+        if not prefix or prefix.isspace():
+            continue
+        if not _FIELD.match(prefix):
+            return False
+    return all(line.isspace() for line in lines if line[:1].isspace())
+
+
+def _data_values(lines: list[str], notes: list[str]) -> dict[str, Json]:
     """The lines of data that are JSON, with what they are."""
-    containers = list(dict.fromkeys(text for text in texts if text[:1] in ("{", "[") and text != "[DONE]"))
-    decoded = _decode_all(containers)
+    texts = {line: text for line in lines if (text := line[5:].strip())[:1] in ("{", "[") and text != _DONE}
+    decoded = _decode_all(list(texts.values()))
     if decoded is not None:
         notes += decoded[1]
-        return dict(zip(containers, decoded[0], strict=True))
-    if len(containers) > _MOST_BROKEN_LINES:
+        return dict(zip(texts, decoded[0], strict=True))
+    if len(texts) > _MOST_BROKEN_LINES:
         return {}
     values: dict[str, Json] = {}
-    for text in containers:
+    for line, text in texts.items():
         if (one := decode_container(text)) is not None:
-            values[text] = one.value
+            values[line] = one.value
             notes += one.notes
     return values
 
 
-def _python_repr(text: str) -> DecodedJson | None:
+def _python_repr(text: str, _accepts: _Accepts) -> DecodedJson | None:
     """A repr of dicts and lists; null for anything that is not made of JSON's types alone (tuples are lists)."""
     if len(text) > _LONGEST_REPR or not _REPR_START.match(text):
         return None
@@ -146,7 +188,7 @@ def _as_json(value: object) -> Json:
 
 
 _CONTAINER_READERS = (
-    ("parsed_json_string", decode_container),
+    ("parsed_json_string", _container),
     ("parsed_python_repr", _python_repr),
     (_STREAM_NOTE, _json_lines),
 )

@@ -27,9 +27,10 @@ _ROLES = {
     "chatbot": "assistant",
     "function": "tool",
 }
+_CERTAIN_ROLES = frozenset({"assistant", "system", "developer", "tool"})
 COMMON_ROLES = frozenset({"user", "assistant", "system", "developer", "tool"})
 _CONTENT_FIELDS = ("content", "tool_calls", "parts", "blocks", "function_call", "message", "text")
-_HIDDEN_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_HIDDEN_FIELDS = frozenset({"reasoning_content", "reasoning", "thinking"})
 
 
 def is_message(value: Json) -> bool:
@@ -54,7 +55,10 @@ def common_role(role: Json) -> str:
 
 def message_role(message: dict[str, Json]) -> str:
     """Whose turn a message is: `user` where no role is given, `tool` for a user's turn of nothing but tool results."""
-    role = common_role(message.get("role"))
+    role = message.get("role")
+    if isinstance(role, str) and role in _CERTAIN_ROLES:
+        return role
+    role = common_role(role)
     if role == "user" and is_list(content := message.get("content")) and holds_results_only(content):
         return "tool"
     return role
@@ -63,8 +67,12 @@ def message_role(message: dict[str, Json]) -> str:
 def message_text(message: dict[str, Json]) -> MessageText:
     """The message's content; where that is blank, its refusal, its audio's transcript, or its tool calls as JSON."""
     content = message.get("content")
+    if len(message) == 2 and isinstance(content, str) and "role" in message:  # by far the most frequent form
+        return MessageText(content)
     calls = message.get("tool_calls") or message.get("function_call")
-    hidden = any(isinstance(thought := message.get(name), str) and thought for name in _HIDDEN_FIELDS)
+    hidden = not _HIDDEN_FIELDS.isdisjoint(message) and any(
+        isinstance(thought := message.get(name), str) and thought for name in _HIDDEN_FIELDS
+    )
     if isinstance(content, str) and content.strip():
         if not calls and not hidden:
             return MessageText(content)

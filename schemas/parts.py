@@ -212,6 +212,10 @@ def content_text(content: Json) -> MessageText:
     results: list[str] = []
     notes: list[str] = []
     for part in content if is_list(content) else [content]:
+        is_plain = is_object(part) and (len(part) == 1 or part.get("type") == "text")
+        if is_plain and is_object(part) and isinstance(said := part.get("text"), str):
+            texts += (said,) if said else ()  # by far the most frequent parts, without the detour
+            continue
         kind, text, value = read_part(part)
         if kind is PartKind.CALL:
             calls.append(value)
@@ -221,7 +225,10 @@ def content_text(content: Json) -> MessageText:
             notes.append("reasoning_not_shown")
         elif kind is not PartKind.NOTHING:
             texts += (text,) if text else ()
-            notes += _NOTES.get(kind, ())
+            if kind is PartKind.REFUSAL:
+                notes.append("refusal")
+            elif kind is PartKind.OTHER:
+                notes.append("non_text_part")
     if texts:
         notes += ("tool_calls_not_shown",) if calls or results else ()
     elif calls:
@@ -230,9 +237,6 @@ def content_text(content: Json) -> MessageText:
     else:
         texts = results
     return MessageText("\n".join(texts), tuple(dict.fromkeys(notes)))
-
-
-_NOTES = {PartKind.REFUSAL: ("refusal",), PartKind.OTHER: ("non_text_part",)}
 
 
 def holds_results_only(content: Json) -> bool:

@@ -37,6 +37,8 @@ _OUTPUT = (
     "num_tokens_generated",
 )
 _TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
+# Every one of these names has one of these words in it.
+WORDS_OF_COUNTS = ("oken", "eval_count")
 # Where a response has its counts, from the most to the least specific place.
 _PLACES = (
     ("usage",),

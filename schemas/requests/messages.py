@@ -19,7 +19,12 @@ from beamjudge.schemas.shapes import LIST, Shape
 def _is_normal(value: dict[str, Json]) -> bool:
     if value.get("system") is not None or not is_list(messages := value["messages"]):
         return False
-    return all(item is None or (is_object(item) and not is_foreign_message(item)) for item in messages)
+    for item in messages:
+        if is_object(item) and isinstance(item.get("content"), (str, list)) and isinstance(item.get("role"), str):
+            continue  # by far the most frequent form
+        if item is not None and (not is_object(item) or is_foreign_message(item)):
+            return False
+    return True
 
 
 def _is_foreign(value: dict[str, Json]) -> bool:

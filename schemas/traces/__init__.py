@@ -33,6 +33,8 @@ def read_trace(value: Json) -> TraceFacts:
             raise TraceError("the trace is a string, but not a JSON object")
         value, notes = decoded
     if is_list(value):
+        if not any(is_object(item) for item in value):
+            raise TraceError("the trace is a list without a JSON object in it")
         value = {"spans": value}
     if not is_object(value):
         raise TraceError("the trace is not a JSON object")

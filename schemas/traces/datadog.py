@@ -13,7 +13,7 @@ from beamjudge.schemas.traces.facts import TraceFacts, TraceFormat
 from beamjudge.schemas.traces.langfuse import is_observation
 from beamjudge.schemas.traces.langsmith import is_run
 from beamjudge.schemas.traces.opentelemetry import facts_of
-from beamjudge.schemas.traces.spans import Span, Speaks
+from beamjudge.schemas.traces.spans import Exchange, Span, Speaks, Times
 from beamjudge.schemas.traces.values import text_of, time_nanoseconds, whole_nanoseconds
 from beamjudge.schemas.usage import read_usage
 
@@ -65,27 +65,31 @@ def _read(trace: dict[str, Json]) -> TraceFacts:
 def _read_span(span: dict[str, Json]) -> Span:
     meta, kind = _meta(span), str(_kind(span)).lower()
     is_retriever = kind == "retrieval"
-    outputs = _side(meta.get("output"))
-    if is_retriever:
-        found = meta.get("output")
-        documents = found.get("documents") if is_object(found) else None
-        outputs = documents if is_list(documents) else outputs
-        outputs = [] if outputs is None and span.get("status") != "error" else outputs
     parent = span.get("parent_id")
-    start = time_nanoseconds(span.get("start_ns"))
-    duration = _whole(span.get("duration"))
     return Span(
         text_of(span.get("span_id")),
         None if parent in _NO_PARENT else text_of(parent),
         text_of(span.get("name")),
         is_retriever,
-        start,
-        None if start is None or duration is None else start + duration,
-        _messages(_side(meta.get("input"))),
-        outputs if is_retriever else _choice(outputs),
         read_usage(span.get("metrics")),
+        lambda: _times(span),
+        lambda: Exchange(
+            _messages(_side(meta.get("input"))),
+            _retrieved(span, meta.get("output")) if is_retriever else _choice(_side(meta.get("output"))),
+        ),
         Speaks.AGENT if kind == "agent" else Speaks.NO if kind in _SILENT else Speaks.YES,
     )
+
+
+def _times(span: dict[str, Json]) -> Times:
+    start, duration = time_nanoseconds(span.get("start_ns")), _whole(span.get("duration"))
+    return Times(start, None if start is None or duration is None else start + duration)
+
+
+def _retrieved(span: dict[str, Json], output: Json) -> Json:
+    documents = output.get("documents") if is_object(output) else None
+    found = documents if is_list(documents) else _side(output)
+    return [] if found is None and span.get("status") != "error" else found
 
 
 def _side(side: Json) -> Json:

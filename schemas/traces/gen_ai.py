@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, SpanEvent, numbered
-from beamjudge.schemas.traces.spans import Span, Speaks
+from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded
 from beamjudge.schemas.usage import read_usage
 
@@ -20,6 +20,7 @@ PREFIXES = ("gen_ai.", "traceloop.", "ai.prompt", "ai.response", "langfuse.", "l
 _INPUTS = ("traceloop.entity.input", "langfuse.trace.input", "langfuse.observation.input", "gen_ai.prompt")
 _OUTPUTS = ("traceloop.entity.output", "langfuse.trace.output", "langfuse.observation.output", "gen_ai.completion")
 _SILENT = frozenset({"execute_tool", "embeddings", "retrieval", "rerank", "create_agent", "tool", "retriever"})
+_KINDS = ("gen_ai.operation.name", "traceloop.span.kind", "langfuse.observation.type")
 _RETRIEVALS = frozenset({"retrieval", "retriever", "retrieve"})
 _MESSAGE_EVENTS = {
     "gen_ai.system.message": "system",
@@ -36,21 +37,13 @@ _COUNTS = {
 
 def read_gen_ai(span: AttributeSpan) -> Span:
     """A span with these attributes and events. The outputs of a retrieval are its documents in rank order."""
-    attributes = dict(span.attributes)
+    attributes = span.attributes
     for event in span.events:
         if event.name == "gen_ai.client.inference.operation.details":
             attributes = {**event.attributes, **attributes}
-    kinds = {
-        str(attributes.get(name)).lower()
-        for name in ("gen_ai.operation.name", "traceloop.span.kind", "langfuse.observation.type")
-    }
+    kinds = {str(kind).lower() for name in _KINDS if (kind := attributes.get(name)) is not None}
     is_retriever = not kinds.isdisjoint(_RETRIEVALS)
     is_agent = not kinds.isdisjoint({"invoke_agent", "agent", "workflow", "invoke_workflow"})
-    outputs = _outputs(attributes, span.events)
-    if is_retriever:
-        documents = decoded(attributes.get("gen_ai.retrieval.documents"))
-        outputs = outputs if documents is None else documents
-        outputs = [] if outputs is None and not span.failed else outputs
     counts = {name: _first(attributes, names) for name, names in _COUNTS.items()}
     speaks = Speaks.AGENT if is_agent else Speaks.NO if not kinds.isdisjoint(_SILENT) else Speaks.YES
     return Span(
@@ -58,13 +51,20 @@ def read_gen_ai(span: AttributeSpan) -> Span:
         span.parent,
         span.name,
         is_retriever,
-        span.start,
-        span.end,
-        _inputs(attributes, span.events),
-        outputs,
         read_usage(counts),
+        span.times,
+        lambda: Exchange(
+            _inputs(attributes, span.events),
+            _retrieved(attributes, span) if is_retriever else _outputs(attributes, span.events),
+        ),
         speaks,
     )
+
+
+def _retrieved(attributes: Attributes, span: AttributeSpan) -> Json:
+    documents = decoded(attributes.get("gen_ai.retrieval.documents"))
+    found = _outputs(attributes, span.events) if documents is None else documents
+    return [] if found is None and not span.failed else found
 
 
 def _inputs(attributes: Attributes, events: Iterable[SpanEvent]) -> Json:
@@ -171,4 +171,7 @@ def _parts(content: Json) -> Json:
 
 
 def _first(attributes: Attributes, names: Iterable[str]) -> Json:
-    return next((attributes[name] for name in names if attributes.get(name) is not None), None)
+    for name in names:
+        if (found := attributes.get(name)) is not None:
+            return found
+    return None

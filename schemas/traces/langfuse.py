@@ -12,7 +12,7 @@ from beamjudge.schemas.traces.containers import Place, objects, place_of
 from beamjudge.schemas.traces.facts import TraceFacts, TraceFormat
 from beamjudge.schemas.traces.langsmith import is_run
 from beamjudge.schemas.traces.opentelemetry import facts_of
-from beamjudge.schemas.traces.spans import Span, Speaks
+from beamjudge.schemas.traces.spans import Exchange, Span, Speaks, Times
 from beamjudge.schemas.traces.values import (
     decoded,
     text_of,
@@ -85,21 +85,26 @@ def _read(trace: dict[str, Json]) -> TraceFacts:
 
 def _read_observation(item: dict[str, Json]) -> Span:
     kind = str(item.get("type"))
-    outputs = decoded(item.get("output"))
-    if kind == "RETRIEVER" and outputs is None and item.get("level") != "ERROR":
-        outputs = []
     return Span(
         text_of(item.get("id")),
         text_of(item.get("parentObservationId") or item.get("parent_observation_id")),
         text_of(item.get("name")),
         kind == "RETRIEVER",
-        time_nanoseconds(item.get("startTime"), item.get("start_time")),
-        time_nanoseconds(item.get("endTime"), item.get("end_time")),
-        decoded(item.get("input")),
-        outputs,
         _usage(item),
+        lambda: Times(
+            time_nanoseconds(item.get("startTime"), item.get("start_time")),
+            time_nanoseconds(item.get("endTime"), item.get("end_time")),
+        ),
+        lambda: _exchange(item, kind),
         Speaks.AGENT if kind == "AGENT" else Speaks.NO if kind in _SILENT else Speaks.YES,
     )
+
+
+def _exchange(item: dict[str, Json], kind: str) -> Exchange:
+    outputs = decoded(item.get("output"))
+    if kind == "RETRIEVER" and outputs is None and item.get("level") != "ERROR":
+        outputs = []
+    return Exchange(decoded(item.get("input")), outputs)
 
 
 def _usage(item: dict[str, Json]) -> TokenUsage | None:

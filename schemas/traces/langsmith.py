@@ -11,7 +11,7 @@ from beamjudge.schemas.traces.attribute_spans import has_attributes
 from beamjudge.schemas.traces.containers import Place, objects, place_of
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
 from beamjudge.schemas.traces.opentelemetry import facts_of
-from beamjudge.schemas.traces.spans import Span, Speaks
+from beamjudge.schemas.traces.spans import Exchange, Span, Speaks, Times
 from beamjudge.schemas.traces.values import decoded, text_of, time_nanoseconds
 from beamjudge.schemas.usage import read_usage, response_usage
 
@@ -20,15 +20,15 @@ _SILENT = frozenset({"retriever", "tool", "embedding"})
 
 def is_run(value: Json) -> bool:
     """Whether a record is a run, or what a patch adds to one."""
-    if not is_object(value) or has_attributes(value):
+    if not is_object(value):
         return False
-    if (
+    is_whole = (
         value.get("id") is not None
         and isinstance(value.get("run_type"), str)
         and ("inputs" in value or "outputs" in value)
-    ):
-        return True
-    return bool(_ancestry(value)) and value.get("trace_id") is not None
+    )
+    is_told = is_whole or (value.get("trace_id") is not None and bool(_ancestry(value)))
+    return is_told and not has_attributes(value)
 
 
 def is_batch(value: dict[str, Json]) -> bool:
@@ -108,11 +108,9 @@ def _read_run(run: dict[str, Json]) -> Span:
         text_of(run.get("parent_run_id")) or (ancestry[-2] if len(ancestry) > 1 else None),
         text_of(run.get("name")),
         is_retriever,
-        time_nanoseconds(run.get("start_time")),
-        time_nanoseconds(run.get("end_time")),
-        decoded(run.get("inputs")),
-        outputs,
         _usage(run, outputs),
+        lambda: Times(time_nanoseconds(run.get("start_time")), time_nanoseconds(run.get("end_time"))),
+        lambda: Exchange(decoded(run.get("inputs")), outputs),
         Speaks.NO if kind in _SILENT else Speaks.YES,
     )
 

@@ -1,25 +1,21 @@
 """MLflow traces of schema 2 and 3, and bare lists of MLflow spans.
 
-Attributes are JSON strings inside JSON. Ids are hex in schema 2, base64 in schema 3, and both in traces that were
-written in between. Previews, and the copies of inputs and outputs in tags and metadata, are cut and never read.
+Previews, and the copies of inputs and outputs in tags and metadata, are cut and never read.
 """
 
-import base64
-import binascii
 import re
 
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.row import TokenUsage
-from beamjudge.schemas.traces.attribute_spans import AttributeSpan
+from beamjudge.schemas.traces.attribute_spans import AttributeSpan, events_of, is_error
 from beamjudge.schemas.traces.documents import read_documents, retriever_schema
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
-from beamjudge.schemas.traces.spans import Span, last_retrieval, root_of, seconds_of, total_usage
+from beamjudge.schemas.traces.mlflow_spans import PREFIX, has_content, read_mlflow, span_id
+from beamjudge.schemas.traces.spans import Exchange, Span, Times, last_retrieval, root_of, seconds_of, total_usage
 from beamjudge.schemas.traces.values import decoded, unwrapped_request, unwrapped_response, whole_nanoseconds
-from beamjudge.schemas.usage import read_usage, response_usage
+from beamjudge.schemas.traces.vocabularies import vocabulary_of
 
-_HEX_ID = re.compile(r"(?:0x)?([0-9a-fA-F]{16})")
-_BASE64_ID = re.compile(r"[A-Za-z0-9+/_-]{11}=")
+_TOLD_BY = 100  # spans that are looked at, so that a long list of anything else costs nothing
 _LONGEST_MS = 1e15
 _SECONDS = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 
@@ -51,7 +47,7 @@ def _is_v2(trace: dict[str, Json]) -> bool:
 
 def _is_bare(trace: dict[str, Json]) -> bool:
     """Spans without the trace's info: at the top or under `data`, with MLflow's attributes."""
-    spans = as_list(_data(trace).get("spans"))
+    spans = as_list(_data(trace).get("spans"))[:_TOLD_BY]
     if _is_v3(trace) or _is_v2(trace) or not spans:
         return False
     attributes = [span.get("attributes") for span in spans if is_object(span)]
@@ -65,7 +61,7 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
         raise TraceError("the MLflow trace's spans are not a list")
     spans = [_read_span(span) for span in as_list(logged) if is_object(span)]
     root = root_of(spans)
-    request, response = (None, None) if root is None else (root.inputs, root.outputs)
+    request, response = Exchange() if root is None else root.exchange
     if _is_v2(trace):  # schema 2 has them in full beside the spans
         request = request if (own := decoded(data.get("request"))) is None else own
         response = response if (own := decoded(data.get("response"))) is None else own
@@ -74,7 +70,7 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
     found = None
     if retrieval is not None:
         schema = retriever_schema(tags.get("retrievers") if is_object(tags) else None, retrieval.name)
-        found = read_documents(retrieval.outputs, schema)
+        found = read_documents(retrieval.exchange.response, schema)
     latency = _duration(info)
     return TraceFacts(
         unwrapped_request(request),
@@ -88,53 +84,41 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
 
 def _read_span(span: dict[str, Json]) -> Span:
     logged = span.get("attributes")
-    attributes = logged if is_object(logged) else {}
     context = span.get("context")
     own_id = span.get("span_id") or (context.get("span_id") if is_object(context) else None)
-    outputs = decoded(attributes.get("mlflow.spanOutputs"))
-    usage = read_usage(decoded(attributes.get("mlflow.chat.tokenUsage"))) or _reported(outputs)
     name = span.get("name")
-    return Span(
-        _span_id(own_id),
-        _span_id(span.get("parent_span_id") or span.get("parent_id")),
+    read = AttributeSpan(
+        None,
+        span_id(own_id),
+        span_id(span.get("parent_span_id") or span.get("parent_id")),
         name if isinstance(name, str) else None,
-        decoded(attributes.get("mlflow.spanType")) == "RETRIEVER",
-        whole_nanoseconds(span.get("start_time_unix_nano"), span.get("start_time")),
-        whole_nanoseconds(span.get("end_time_unix_nano"), span.get("end_time")),
-        decoded(attributes.get("mlflow.spanInputs")),
-        outputs,
-        usage,
+        lambda: Times(
+            whole_nanoseconds(span.get("start_time_unix_nano"), span.get("start_time")),
+            whole_nanoseconds(span.get("end_time_unix_nano"), span.get("end_time")),
+        ),
+        False,
+        logged if is_object(logged) else {},
     )
+    if has_content(read.attributes):
+        return read_mlflow(read)
+    vocabulary = vocabulary_of([name for name in read.attributes if not name.startswith(PREFIX)])
+    if vocabulary is None:
+        return read_mlflow(read)
+    # A span that another tracer has sent to MLflow: its attributes are under their own names, and JSON as all are.
+    values: dict[str, Json] = {name: _value(value) for name, value in read.attributes.items()}
+    return vocabulary(read._replace(attributes=values, failed=is_error(span.get("status")), events=events_of(span)))
 
 
-def read_mlflow_attributes(span: AttributeSpan) -> Span:
-    """A span with MLflow's attributes that another exporter has written, as MLflow's export to OTLP is."""
-    read = _read_span({"name": span.name, "attributes": span.attributes})
-    return read._replace(id=span.id, parent=span.parent, start=span.start, end=span.end)
+def _value(logged: Json) -> Json:
+    """An attribute's value; what is no JSON is itself."""
+    listed = decode_container(f"[{logged}]") if isinstance(logged, str) else None
+    values = as_list(listed.value) if listed is not None else []
+    return values[0] if len(values) == 1 else logged
 
 
 def is_mlflow(trace: dict[str, Json]) -> bool:
     """Whether a trace has one of MLflow's own formats."""
     return _is_v3(trace) or _is_v2(trace) or _is_bare(trace)
-
-
-def _reported(outputs: Json) -> TokenUsage | None:
-    return response_usage(outputs) if is_object(outputs) else None
-
-
-def _span_id(value: Json) -> str | None:
-    """An id in one spelling, 16 hex digits, so that hex and base64 ids of one trace find each other."""
-    if value is None or value == "":
-        return None
-    text = str(value)
-    if hexadecimal := _HEX_ID.fullmatch(text):
-        return hexadecimal.group(1).lower()
-    if _BASE64_ID.fullmatch(text):
-        try:
-            return base64.b64decode(text, altchars=b"-_" if "-" in text or "_" in text else None, validate=True).hex()
-        except binascii.Error:
-            return text
-    return text
 
 
 def _duration(info: dict[str, Json]) -> float | None:

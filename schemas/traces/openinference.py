@@ -9,7 +9,7 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.requests import is_known_request
 from beamjudge.schemas.responses import is_known_response
 from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, numbered
-from beamjudge.schemas.traces.spans import Span, Speaks
+from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded, text_of
 from beamjudge.schemas.usage import read_usage
 
@@ -22,11 +22,6 @@ def read_openinference(span: AttributeSpan) -> Span:
     """A span with these attributes. The outputs of a retriever are its documents in rank order."""
     attributes = span.attributes
     kind = str(attributes.get(KIND)).upper()
-    inputs, outputs = _value(attributes, "input"), _value(attributes, "output")
-    if kind == "LLM":
-        inputs, outputs = _asked(attributes, inputs), _answered(attributes, outputs)
-    if kind == "RETRIEVER":
-        outputs = _retrieved(span, outputs)
     speaks = Speaks.AGENT if kind == "AGENT" else Speaks.NO if kind in _SILENT else Speaks.YES
     counts = {name: attributes.get(f"llm.token_count.{ours}") for name, ours in _COUNTS.items()}
     return Span(
@@ -34,13 +29,18 @@ def read_openinference(span: AttributeSpan) -> Span:
         span.parent,
         span.name,
         kind == "RETRIEVER",
-        span.start,
-        span.end,
-        inputs,
-        outputs,
         read_usage(counts),
+        span.times,
+        lambda: _exchange(span, kind),
         speaks,
     )
+
+
+def _exchange(span: AttributeSpan, kind: str) -> Exchange:
+    inputs, outputs = _value(span.attributes, "input"), _value(span.attributes, "output")
+    if kind == "LLM":
+        return Exchange(_asked(span.attributes, inputs), _answered(span.attributes, outputs))
+    return Exchange(inputs, _retrieved(span, outputs) if kind == "RETRIEVER" else outputs)
 
 
 def _value(attributes: Attributes, side: str) -> Json:

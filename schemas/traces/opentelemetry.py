@@ -1,27 +1,19 @@
-"""Traces of OpenTelemetry: OTLP JSON, and lists of spans in the vocabulary that their attributes have.
+"""Traces of OpenTelemetry: OTLP JSON, and lists of spans in a vocabulary that is told by their attributes.
 
-| format | recognised by |
-| --- | --- |
-| OTLP JSON | `resourceSpans` (github.com/open-telemetry/opentelemetry-proto, docs/specification.md) |
-| OpenInference, TruLens, GenAI spans | spans under `spans`, or one span, by what their attributes are called |
-
-A trace may mix vocabularies: the application's span is one of OpenInference, the model's one of OpenTelemetry. Each
-span is read by its own; the format is that of the first that any span has, in the order above.
+OTLP JSON is recognised by `resourceSpans` (github.com/open-telemetry/opentelemetry-proto, docs/specification.md), a
+list by any span whose vocabulary is known. A trace may mix them: the application's span is one of OpenInference, the
+model's one of OpenTelemetry.
 """
 
-from collections.abc import Callable, Collection
-
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.traces import gen_ai, openinference, trulens
+from beamjudge.schemas.traces import gen_ai, trulens
 from beamjudge.schemas.traces.attribute_spans import AttributeSpan, attribute_names, has_attributes, read_attribute_span
 from beamjudge.schemas.traces.containers import Place, objects, place_of
 from beamjudge.schemas.traces.documents import RetrieverSchema, read_documents
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
-from beamjudge.schemas.traces.mlflow import read_mlflow_attributes
 from beamjudge.schemas.traces.spans import Span, exchange_of, last_retrieval, root_of, seconds_of, total_usage
 from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
-
-_OPENINFERENCE, _TRULENS, _GEN_AI, _MLFLOW = "OpenInference", "TruLens", "GenAI spans", "MLflow spans in OTLP"
+from beamjudge.schemas.traces.vocabularies import vocabulary_of
 
 
 def is_otlp(trace: dict[str, Json]) -> bool:
@@ -41,7 +33,7 @@ def otlp_spans(trace: dict[str, Json]) -> list[dict[str, Json]]:
 def facts_of(spans: list[Span]) -> TraceFacts:
     """What a tree of spans says, by the rules that all formats but MLflow's share."""
     retrieval = last_retrieval(spans)
-    found = read_documents(retrieval.outputs, RetrieverSchema()) if retrieval is not None else None
+    found = read_documents(retrieval.exchange.response, RetrieverSchema()) if retrieval is not None else None
     exchange = exchange_of(spans)
     return TraceFacts(
         unwrapped_request(exchange.request),
@@ -62,28 +54,7 @@ def _read_spans(logged: list[dict[str, Json]]) -> TraceFacts:
 
 
 def _read_span(span: AttributeSpan) -> Span:
-    vocabulary = _vocabulary(span.attributes)
-    if vocabulary == _OPENINFERENCE:
-        return openinference.read_openinference(span)
-    if vocabulary == _TRULENS:
-        return trulens.read_trulens(span)
-    if vocabulary == _MLFLOW:
-        return read_mlflow_attributes(span)
-    return gen_ai.read_gen_ai(span)
-
-
-def _vocabulary(names: Collection[str]) -> str | None:
-    if openinference.KIND in names:
-        return _OPENINFERENCE
-    found: str | None = None
-    for name in names:
-        if name.startswith(trulens.PREFIX):
-            return _TRULENS
-        if name.startswith("mlflow."):
-            found = _MLFLOW
-        elif found is None and name.startswith(gen_ai.PREFIXES):
-            found = _GEN_AI
-    return found
+    return (vocabulary_of(span.attributes) or gen_ai.read_gen_ai)(span)
 
 
 def _span_list(trace: dict[str, Json]) -> list[dict[str, Json]]:
@@ -94,16 +65,8 @@ def _span_list(trace: dict[str, Json]) -> list[dict[str, Json]]:
     return [trace] if place is Place.ITSELF and has_attributes(trace) else []
 
 
-def _format_of(trace: dict[str, Json]) -> str | None:
-    found = {_vocabulary(attribute_names(span)) for span in _span_list(trace)}
-    return next((name for name in (_OPENINFERENCE, _TRULENS, _MLFLOW, _GEN_AI) if name in found), None)
-
-
-def _is(name: str) -> Callable[[dict[str, Json]], bool]:
-    def matches(trace: dict[str, Json]) -> bool:
-        return _format_of(trace) == name
-
-    return matches
+def _is_list(trace: dict[str, Json]) -> bool:
+    return any(vocabulary_of(attribute_names(span)) is not None for span in _span_list(trace))
 
 
 def _read_otlp(trace: dict[str, Json]) -> TraceFacts:
@@ -116,8 +79,5 @@ def _read_list(trace: dict[str, Json]) -> TraceFacts:
 
 OPENTELEMETRY_FORMATS: tuple[TraceFormat, ...] = (
     TraceFormat("OTLP JSON", is_otlp, _read_otlp),
-    TraceFormat(_OPENINFERENCE, _is(_OPENINFERENCE), _read_list),
-    TraceFormat(_TRULENS, _is(_TRULENS), _read_list),
-    TraceFormat(_GEN_AI, _is(_GEN_AI), _read_list),
-    TraceFormat(_MLFLOW, _is(_MLFLOW), _read_list),
+    TraceFormat("spans of OpenTelemetry (OpenInference, TruLens, GenAI, MLflow)", _is_list, _read_list),
 )

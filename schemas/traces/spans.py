@@ -1,7 +1,10 @@
 """Spans of a trace as a tree, and the questions that every format asks of it. All in linear time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
 from beamjudge.schemas.json_value import Json
@@ -17,26 +20,47 @@ class Speaks(Enum):
     NO = 3
 
 
-class Span(NamedTuple):
-    """One step of a trace. Times are in nanoseconds since the epoch; `parent` is null for a root."""
-
-    id: str | None
-    parent: str | None
-    name: str | None
-    is_retriever: bool
-    start: int | None
-    end: int | None
-    inputs: Json
-    outputs: Json
-    usage: TokenUsage | None
-    speaks: Speaks = Speaks.YES
-
-
 class Exchange(NamedTuple):
     """What was asked and what was answered, as logged."""
 
     request: Json = None
     response: Json = None
+
+
+class Times(NamedTuple):
+    """When a step began and ended, in nanoseconds since the epoch."""
+
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass
+class Span:
+    """One step of a trace; `parent` is null for a root.
+
+    What a step took and gave, and when, is decoded when it is asked for, which it is of few of them.
+    """
+
+    id: str | None
+    parent: str | None
+    name: str | None
+    is_retriever: bool
+    usage: TokenUsage | None
+    read_times: Callable[[], Times]
+    read_exchange: Callable[[], Exchange]
+    speaks: Speaks = Speaks.YES
+
+    @cached_property
+    def times(self) -> Times:
+        return self.read_times()
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        return self.read_exchange()
+
+    @property
+    def has_content(self) -> bool:
+        return self.exchange != (None, None)
 
 
 def exchange_of(spans: Sequence[Span]) -> Exchange:
@@ -46,28 +70,28 @@ def exchange_of(spans: Sequence[Span]) -> Exchange:
     first and the response of the last of the outermost steps that have some. A retriever answers nothing.
     """
     root = root_of(spans)
-    if root is not None and (root.inputs is not None or root.outputs is not None):
-        response = root.outputs if root.speaks is not Speaks.NO else None
-        return Exchange(root.inputs, response)
-    speaking = [
-        span.speaks is not Speaks.NO and (span.inputs is not None or span.outputs is not None) for span in spans
-    ]
+    if root is not None and root.has_content:
+        return root.exchange if root.speaks is not Speaks.NO else root.exchange._replace(response=None)
+    speaking = [span.speaks is not Speaks.NO and span.has_content for span in spans]
     inner = _below(spans, speaking)
     outer = [span for span, speaks, below in zip(spans, speaking, inner, strict=True) if speaks and not below]
     agents = [span for span, speaks in zip(spans, speaking, strict=True) if speaks and span.speaks is Speaks.AGENT]
     if agents:
         outer = [min(agents, key=_start)]
-    asked = next((span.inputs for span in sorted(outer, key=_start) if span.inputs is not None), None)
-    answered = next((span.outputs for span in sorted(outer, key=_end, reverse=True) if span.outputs is not None), None)
-    return Exchange(asked, answered)
+    asked = (span.exchange.request for span in sorted(outer, key=_start))
+    answered = (span.exchange.response for span in sorted(outer, key=_end, reverse=True))
+    return Exchange(
+        next((request for request in asked if request is not None), None),
+        next((response for response in answered if response is not None), None),
+    )
 
 
 def _start(span: Span) -> int:
-    return span.start or 0
+    return span.times.start or 0
 
 
 def _end(span: Span) -> int:
-    return span.end or span.start or 0
+    return span.times.end or span.times.start or 0
 
 
 def root_of(spans: Sequence[Span]) -> Span | None:
@@ -83,8 +107,8 @@ def last_retrieval(spans: Sequence[Span]) -> Span | None:
     steps = [span for span, inner in zip(spans, covered, strict=True) if span.is_retriever and not inner]
     if not steps:
         return None
-    _, last = max(enumerate(steps), key=lambda step: (-1 if step[1].start is None else step[1].start, step[0]))
-    return last
+    begun = [-1 if span.times.start is None else span.times.start for span in steps]
+    return max(zip(begun, range(len(steps)), steps, strict=True), key=itemgetter(0, 1))[2]
 
 
 def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
@@ -105,9 +129,8 @@ def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
 
 def seconds_of(span: Span | None) -> float | None:
     """The time that a span took, in seconds; null where it is not known."""
-    if span is None or span.start is None or span.end is None or span.end < span.start:
-        return None
-    return (span.end - span.start) / 1e9
+    start, end = Times() if span is None else span.times
+    return None if start is None or end is None or end < start else (end - start) / 1e9
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:
@@ -119,6 +142,8 @@ def _sum(counts: Sequence[int | None]) -> int | None:
 
 def _below(spans: Sequence[Span], flagged: Sequence[bool]) -> list[bool]:
     """For each span whether a flagged one is above it. Missing parents and cycles end the way up."""
+    if not any(flagged):
+        return [False] * len(spans)
     positions = {span.id: index for index, span in enumerate(spans) if span.id is not None}
     known: dict[int, bool] = {}
     for index in range(len(spans)):

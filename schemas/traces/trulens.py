@@ -6,7 +6,7 @@ application's own, in the same trace, and are left out.
 
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.attribute_spans import AttributeSpan
-from beamjudge.schemas.traces.spans import Span, Speaks
+from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded
 from beamjudge.schemas.usage import read_usage
 
@@ -37,7 +37,7 @@ def read_trulens(span: AttributeSpan) -> Span:
         inputs = attributes.get(PREFIX + "record_root.input", inputs)
         outputs = attributes.get(PREFIX + "record_root.output", outputs)
     elif kind == "retrieval":
-        outputs = decoded(attributes.get(PREFIX + "retrieval.retrieved_contexts", outputs))
+        outputs = attributes.get(PREFIX + "retrieval.retrieved_contexts", outputs)
     counts = {name: attributes.get(f"{PREFIX}cost.{ours}") for name, ours in _COUNTS.items()}
     speaks = Speaks.AGENT if kind in ("agent", "record_root") else Speaks.NO if kind in _SILENT else Speaks.YES
     return Span(
@@ -45,10 +45,8 @@ def read_trulens(span: AttributeSpan) -> Span:
         span.parent,
         span.name,
         kind == "retrieval",
-        span.start,
-        span.end,
-        inputs or None,
-        outputs,
         read_usage(counts),
+        span.times,
+        lambda: Exchange(inputs or None, decoded(outputs) if kind == "retrieval" else outputs),
         speaks,
     )

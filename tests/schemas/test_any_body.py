@@ -218,6 +218,32 @@ LONG = {
 }
 
 
+# What shows in its first events that it is no body: the rest is not looked at piece by piece.
+SOON_REFUSED = {
+    "lines of JSON": '{"a": 1}\n',
+    "empty objects": "{}\n",
+    "events of something else": 'data: {"a": 1}\n\n',
+    "named events": 'event: x\ndata: {"a": 1}\n\n',
+    "data that is no JSON": "data: x\n",
+    "comments": ":\n",
+    "ids": "id: 1\n",
+}
+
+
+@pytest.mark.parametrize("name", SOON_REFUSED)
+def test_what_is_no_stream_costs_little(name):
+    short, long = calls_of(SOON_REFUSED[name] * 2_000), calls_of(SOON_REFUSED[name] * 20_000)
+    assert long < short + 200, (short, long)
+
+
+@pytest.mark.parametrize("before", [": comment\n" * 2_000, "data: text\n\n" * 2_000, "\n" * 2_000])
+def test_a_stream_may_begin_late(before):
+    """Refused is only what shows a hundred events and no known one among them."""
+    stream = 'data: {"choices": [{"delta": {"content": "x"}}]}\n\ndata: [DONE]\n\n'
+    assert normalize_response("data: {}\n\n" + "\n" * 2_000 + stream).text == "x"
+    assert (normalize_response(before + stream).text == "x") == ("text" not in before)
+
+
 @pytest.mark.parametrize("name", LONG)
 def test_reading_is_linear(name):
     """Twice the length takes at most about twice the calls."""

@@ -12,6 +12,7 @@ from beamjudge.schemas.requests import normalize_request
 from beamjudge.schemas.responses import normalize_response
 from beamjudge.schemas.row import Document, TokenUsage
 from beamjudge.schemas.traces import TRACE_FORMATS, TraceError, read_trace
+from beamjudge.schemas.traces.values import time_nanoseconds
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 START = 1_795_997_595_073_160_449
@@ -445,6 +446,50 @@ def test_langfuse_trace_and_observations():
     assert texts(read_trace(whole)) == ("Asked", "Said")
 
 
+def _in_mlflow(spans, encode):
+    """The spans as MLflow keeps what another tracer has sent: its own ids and times, all attributes JSON."""
+    kept = []
+    for span in spans:
+        attributes = {**span["attributes"], "mlflow.traceRequestId": "tr-1"}
+        kept.append(
+            {
+                "name": span["name"],
+                "span_id": span["context"]["span_id"],
+                "parent_span_id": span["parent_id"],
+                "start_time_unix_nano": time_nanoseconds(span["start_time"]),
+                "end_time_unix_nano": time_nanoseconds(span["end_time"]),
+                "status": {"code": "STATUS_CODE_OK"},
+                "attributes": {name: encode(value) for name, value in attributes.items()},
+            }
+        )
+    return {"info": {"trace_id": "tr-1"}, "data": {"spans": kept}}
+
+
+@pytest.mark.parametrize("encode", [json.dumps, lambda value: value])
+def test_openinference_in_an_mlflow_trace(encode):
+    assert read_trace(_in_mlflow(_rag_spans(), encode)) == read_trace({"spans": _rag_spans()})
+
+
+def test_gen_ai_attributes_in_an_mlflow_trace():
+    attributes = {
+        "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Which tea?"}]}]),
+        "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Green."}]}]),
+        "gen_ai.usage.input_tokens": 5,
+        "gen_ai.usage.output_tokens": 2,
+    }
+    facts = read_trace(_in_mlflow([flat_span("a", attributes=attributes)], json.dumps))
+    assert texts(facts) == ("Which tea?", "Green.")
+    assert facts.usage == TokenUsage(5, 2, 7)
+    assert facts.retrieved_context is None
+
+
+def test_mlflow_attributes_win_in_an_mlflow_trace():
+    """MLflow writes its own beside those that it was sent; its own are the ones that people see there."""
+    trace = _in_mlflow(_rag_spans()[:1], json.dumps)
+    trace["data"]["spans"][0]["attributes"] |= {"mlflow.spanInputs": '"Asked"', "mlflow.spanOutputs": '"Said"'}
+    assert texts(read_trace(trace)) == ("Asked", "Said")
+
+
 def _datadog_spans():
     def span(own, parent, kind, start, given, gave, **more):
         return {
@@ -501,10 +546,12 @@ def test_mlflow_spans_in_otlp():
 GEN_AI = [flat_span("a", attributes={"gen_ai.prompt.0.content": "q", "gen_ai.completion.0.content": "a"})]
 EXAMPLES = {
     "OTLP JSON": [otlp(otlp_span("a", gen_ai__system="x")), otlp(otlp_span("a", openinference__span__kind="LLM"))],
-    "OpenInference": [{"spans": _rag_spans()}, _rag_spans()[0], {"spans": [*_rag_spans(), *GEN_AI]}],
-    "TruLens": [{"spans": [trulens_span("1", "", "record_root", 0)]}, trulens_span("1", "", "record_root", 0)],
-    "GenAI spans": [{"spans": GEN_AI}, GEN_AI[0], {"spans": [otlp_span("a", gen_ai__system="x")]}],
-    "MLflow spans in OTLP": [{"spans": [otlp_span("a", mlflow__spanType='"LLM"')]}],
+    "spans of OpenTelemetry (OpenInference, TruLens, GenAI, MLflow)": [
+        *[{"spans": _rag_spans()}, _rag_spans()[0], {"spans": [*_rag_spans(), *GEN_AI]}],
+        *[{"spans": [trulens_span("1", "", "record_root", 0)]}, trulens_span("1", "", "record_root", 0)],
+        *[{"spans": GEN_AI}, GEN_AI[0], {"spans": [otlp_span("a", gen_ai__system="x")]}],
+        {"spans": [otlp_span("a", mlflow__spanType='"LLM"')]},
+    ],
     "MLflow spans": [{"spans": [flat_span("a", attributes={"mlflow.spanType": '"LLM"', "gen_ai.system": "x"})]}],
     "MLflow 3": [
         {"info": {"trace_id": "tr-1"}, "data": {"spans": GEN_AI}},

@@ -2,6 +2,7 @@
 
 from beamjudge.schemas.json_text import is_list
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.logged_text import FIRST_EVENTS
 from beamjudge.schemas.responses.streams.anthropic import ANTHROPIC_STREAMS
 from beamjudge.schemas.responses.streams.chat import CHAT_STREAMS
 from beamjudge.schemas.responses.streams.clouds import CLOUD_STREAMS
@@ -22,17 +23,15 @@ STREAM_FORMATS: tuple[StreamFormat, ...] = (
 )
 
 
-_TOLD_BY = 100  # events that are looked at, so that a long list that is no stream costs nothing
-
-
 def stream_format(value: Json, *, certain: bool = False) -> StreamFormat | None:
-    """The format of a list of events: that of the first event that any format claims, among its first hundred.
+    """The format of a list of events: that of the first event that any format claims, among its first hundred,
+    so that a long list that is no stream costs nothing.
 
     Null for any other value. `certain` says that the list is known to be a stream, so that a single chunk is one too.
     """
     if not is_list(value) or not value:
         return None
-    for event in candidates(value, _TOLD_BY):
+    for event in candidates(value, FIRST_EVENTS):
         for form in STREAM_FORMATS:
             if form.claims(event):
                 return form if form.alone or certain or len(value) > 1 else None
