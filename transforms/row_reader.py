@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from beamjudge.schemas.columns import (
@@ -19,6 +18,7 @@ from beamjudge.schemas.columns import (
 )
 from beamjudge.schemas.json_text import decode_container, is_absent
 from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.lazy import lazy
 from beamjudge.schemas.log_tables import recognise_table
 from beamjudge.schemas.paths import column_of, lookup
 from beamjudge.schemas.record import Reject, SourceRecord
@@ -122,7 +122,7 @@ class RowReader:
             raise Rejected("upstream_error", "the table has no response for the call")
         self._notes += self._logged.notes
 
-    @cached_property
+    @lazy
     def request_id(self) -> str:
         """The logged id, or one that is made of the row's content and its position in the file."""
         logged, notes = self._typed("request_id", read_id)
@@ -181,12 +181,12 @@ class RowReader:
                 raise Rejected("no_response", "neither a response nor a trace, and nothing selected can run without")
         return row
 
-    @cached_property
+    @lazy
     def _has_trace(self) -> bool:
         trace = self.field("trace")
         return trace.strip() not in ("", "null") if isinstance(trace, str) else not is_absent(trace)
 
-    @cached_property
+    @lazy
     def _facts(self) -> TraceFacts:
         """What the trace says; of a trace that cannot be read only the reason is kept, for rows that need it."""
         if not self._has_trace:
@@ -241,7 +241,7 @@ class RowReader:
         except BadType as error:
             raise Rejected(f"bad_type:{column}", str(error)) from error
 
-    @cached_property
+    @lazy
     def _expectations(self) -> _Expectations:
         references = self._typed("expected_response", read_references)
         facts = self._typed("expected_facts", read_strings)
@@ -252,25 +252,25 @@ class RowReader:
             return _Expectations(references.values[0], references.values[1:], None)
         return _Expectations(None, (), facts.values)
 
-    @cached_property
+    @lazy
     def _guidelines(self) -> Guidelines | None:
         read = self._typed("guidelines", read_guidelines)
         self._notes += read.notes
         return read.guidelines
 
-    @cached_property
+    @lazy
     def _retrieved(self) -> tuple[Document, ...] | None:
         read = self._typed("retrieved_context", read_context)
         self._notes += read.notes
         return read.documents
 
-    @cached_property
+    @lazy
     def _wanted(self) -> tuple[Document, ...] | None:
         read = self._typed("expected_retrieved_context", read_expected_context)
         self._notes += read.notes
         return read.documents
 
-    @cached_property
+    @lazy
     def _timestamp(self) -> int | None:
         logged = self.field("timestamp")
         if logged is None or logged == "":
@@ -301,16 +301,16 @@ class RowReader:
                 return milliseconds / 1000
         return None
 
-    @cached_property
+    @lazy
     def _cluster(self) -> str | None:
         value = None if self._rules.cluster_by is None else lookup(self._data, self._rules.cluster_by)
         return None if value is None else value_text(value)
 
-    @cached_property
+    @lazy
     def _slices(self) -> tuple[SliceValue, ...]:
         return slice_values(self._data, self._rules.slice_by)
 
-    @cached_property
+    @lazy
     def _raw(self) -> str:
         """The record as rejects show it; all rejects of a batch share it."""
         return raw_text(canonical_json(self._data))
@@ -320,7 +320,7 @@ class RowReader:
         source = self._record
         return Reject(source.source_file, source.source_position, rejected.code, rejected.reason, raw, request_id)
 
-    @cached_property
+    @lazy
     def _extra(self) -> str:
         paths = [*self._rules.paths.values()]
         if self._table is not None:

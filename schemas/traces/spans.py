@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.lazy import lazy
 from beamjudge.schemas.row import TokenUsage
 from beamjudge.schemas.usage import LARGEST_COUNT
 
@@ -50,11 +50,11 @@ class Span:
     read_exchange: Callable[[], Exchange]
     speaks: Speaks = Speaks.YES
 
-    @cached_property
+    @lazy
     def times(self) -> Times:
         return self.read_times()
 
-    @cached_property
+    @lazy
     def exchange(self) -> Exchange:
         return self.read_exchange()
 
