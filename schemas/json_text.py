@@ -3,7 +3,7 @@
 import gc
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, NoReturn, TypeGuard
 
@@ -80,7 +80,7 @@ def decode_json(text: str, has_surrogates: bool = False) -> DecodedJson:
 def _decode(text: str, has_surrogates: bool) -> DecodedJson:
     noted: tuple[str, ...] = ()
     try:
-        value: Json = _PLAIN.decode(text)
+        value = _scanned(text)
     except json.JSONDecodeError:
         raise
     except (_UnusualNumber, ValueError):  # the latter is Python's limit on digits
@@ -137,6 +137,18 @@ def _finite(literal: str) -> float:
 
 # Made once, since json.loads would make a decoder for each call; these hooks note nothing, so that they have no state.
 _PLAIN = json.JSONDecoder(parse_float=_finite, parse_constant=_stop_at_constant)
+
+
+# The decoder's own function, without its search for blanks around a value, which most texts do not have.
+_SCAN: Callable[[str, int], tuple[Json, int]] = _PLAIN.scan_once  # type: ignore[attr-defined]
+
+
+def _scanned(text: str) -> Json:
+    try:
+        value, end = _SCAN(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == len(text) else _PLAIN.decode(text)
 
 
 def _decode_noted(text: str) -> DecodedJson:

@@ -19,6 +19,7 @@ _TYPE, _USAGE = "mlflow.spanType", "mlflow.chat.tokenUsage"
 _INPUTS, _OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 _HEX_ID = re.compile(r"(?:0x)?([0-9a-fA-F]{16})")
 _BASE64_ID = re.compile(r"[A-Za-z0-9+/_-]{11}=")
+_BASE64_LENGTH = 12
 _URL_SAFE = str.maketrans("-_", "+/")
 
 
@@ -47,10 +48,11 @@ def span_id(value: Json) -> str | None:
     if value is None or value == "":
         return None
     text = str(value)
-    if hexadecimal := _HEX_ID.fullmatch(text):
+    if len(text) != _BASE64_LENGTH and (hexadecimal := _HEX_ID.fullmatch(text)):
         return hexadecimal.group(1).lower()
     if _BASE64_ID.fullmatch(text):
-        return binascii.a2b_base64(text.translate(_URL_SAFE)).hex()
+        plain = text.translate(_URL_SAFE) if "-" in text or "_" in text else text
+        return binascii.a2b_base64(plain).hex()
     return text
 
 

@@ -96,9 +96,10 @@ def _end(span: Span) -> int:
 
 def root_of(spans: Sequence[Span]) -> Span | None:
     """The first span without a parent; where every parent is named but some are missing, the first such orphan."""
+    if (root := next((span for span in spans if span.parent is None), None)) is not None:
+        return root
     known = {span.id for span in spans if span.id is not None}
-    without = next((span for span in spans if span.parent is None), None)
-    return without or next((span for span in spans if span.parent not in known), None)
+    return next((span for span in spans if span.parent not in known), None)
 
 
 def last_retrieval(spans: Sequence[Span]) -> Span | None:
@@ -142,8 +143,9 @@ def _sum(counts: Sequence[int | None]) -> int | None:
 
 def _below(spans: Sequence[Span], flagged: Sequence[bool]) -> list[bool]:
     """For each span whether a flagged one is above it. Missing parents and cycles end the way up."""
-    if not any(flagged):
-        return [False] * len(spans)
+    parents = {span.parent for span in spans}
+    if not any(is_flagged and span.id in parents for span, is_flagged in zip(spans, flagged, strict=True)):
+        return [False] * len(spans)  # as in most traces: what retrieves or calls a model has no steps below
     positions = {span.id: index for index, span in enumerate(spans) if span.id is not None}
     known: dict[int, bool] = {}
     for index in range(len(spans)):
