@@ -110,9 +110,10 @@ class Endpoint(_Model):
     @classmethod
     def _is_url(cls, value: str) -> str:
         if not re.match(r"https?://[^/@\s]+(/|$)", value):
-            raise ValueError(
-                f"got {value!r}; expected http:// or https://, a host and a path, without user or password"
-            )
+            # What stands before an @ or behind a ? may be a key, so the message must not repeat it.
+            is_open = not {"@", "?"}.intersection(value)
+            given = repr(value) if is_open else "a URL that is not repeated here, as it may hold a key"
+            raise ValueError(f"got {given}; expected http:// or https://, a host and a path, without user or password")
         return value
 
     @property

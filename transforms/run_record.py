@@ -90,9 +90,11 @@ def _versions() -> dict[str, str]:
 
 
 def public_config(config: RunConfig) -> dict[str, Any]:
-    """The configuration as it may be shown: key references are references, but header values may be secrets."""
+    """The configuration as it may be shown: key references are references, but header values and what stands behind the
+    `?` of a base URL may be secrets."""
     shown = config.model_dump(mode="json")
-    for endpoint in shown["endpoints"].values():
+    for name, endpoint in shown["endpoints"].items():
+        endpoint["base_url"] = config.endpoints[name].address
         endpoint["headers"] = dict.fromkeys(endpoint["headers"], "(hidden)")
     return shown
 

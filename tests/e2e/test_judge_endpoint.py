@@ -93,6 +93,17 @@ def test_failures_are_errors_beside_the_numbers_and_never_in_them(tmp_path, endp
     assert KEY not in everything_written(tmp_path / "out") + capsys.readouterr().err
 
 
+def test_a_key_in_the_address_is_sent_and_nowhere_shown(tmp_path, endpoint, capsys):
+    command = flags(tmp_path, endpoint, "--judges", "safety", "--metrics", "none")
+    address = command.index(endpoint.base_url)
+    assert main([*command[:address], f"{endpoint.base_url}?key={KEY}", *command[address + 1 :]]) == 0
+    assert endpoint.requests[0].path == f"/v1/chat/completions?key={KEY}"
+    assert main([*command[:address], f"http://{KEY}@localhost/v1", *command[address + 1 :]]) == 2
+    printed = capsys.readouterr()
+    assert "--judge_base_url: got a URL that is not repeated here, as it may hold a key; expected" in printed.err
+    assert KEY not in everything_written(tmp_path / "out") + printed.out + printed.err
+
+
 def test_a_failing_judge_fails_its_gate(tmp_path, endpoint, capsys):
     endpoint.respond = lambda request: Completion("neither")
     assert main(flags(tmp_path, endpoint, "--judges", "safety")) == 3
