@@ -33,15 +33,23 @@ class Evaluated(NamedTuple):
 
 
 class CanScore:
-    """Whether some judge or metric of the plan has something to say about a row that has no response."""
+    """Whether some judge or metric of the plan has something to say about a row that has no response.
+
+    That it is not applicable because of what an input is (an empty list of expected documents) is something to say,
+    that an input is missing is not.
+    """
 
     def __init__(self, plan: RunPlan) -> None:
         self._plan = plan
+        columns = (column.name for family in plan.families for column in family.columns)
+        self._ranks = any(name.startswith("retrieval/") for name in columns)
 
     def __call__(self, row: Row) -> bool:
         guidelines = self._plan.config.guidelines
-        return applies(self._plan.families, row) or any(
-            can_judge(binding, row, guidelines) for binding in self._plan.judges
+        return (
+            applies(self._plan.families, row)
+            or (self._ranks and row.retrieved_context is not None and row.expected_retrieved_context is not None)
+            or any(can_judge(binding, row, guidelines) for binding in self._plan.judges)
         )
 
 

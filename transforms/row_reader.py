@@ -16,6 +16,7 @@ from beamjudge.schemas.columns import (
     read_strings,
     type_name,
 )
+from beamjudge.schemas.durations import read_seconds
 from beamjudge.schemas.json_text import decode_container, is_absent
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.lazy import lazy
@@ -34,7 +35,6 @@ from beamjudge.transforms.sample import is_sampled
 from beamjudge.transforms.slices import slice_values, value_text
 
 _LATENCY_COLUMNS = ("execution_duration_ms", "execution_time_ms", "latency_ms")
-_LONGEST_MS = 1e15
 _NO_FACTS = TraceFacts()
 _AS_LOGGED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _Read = TypeVar("_Read")
@@ -133,6 +133,7 @@ class RowReader:
         self, request_id: str, request: Json, response: Json, can_score: Callable[[Row], bool], *, in_batch: bool
     ) -> Row:
         """The row of one request and its response. In a batch the trace tells nothing of a single one of them."""
+        _check_body("response", response)
         given = normalize_response(response)
         facts = _NO_FACTS if in_batch else self._facts
         if given is not None and given.trace is not None and not self._has_trace:
@@ -207,8 +208,7 @@ class RowReader:
             return _NO_FACTS
 
     def _request(self, logged: Json, facts: TraceFacts, notes: list[str]) -> RequestForm:
-        if isinstance(logged, (bool, int, float)):
-            raise Rejected("bad_type:request", f"{type_name(logged)}, where a string or an object is expected")
+        _check_body("request", logged)
         form = normalize_request(logged)
         if form is None:
             self._need_trace("no request of its own")
@@ -275,6 +275,8 @@ class RowReader:
         logged = self.field("timestamp")
         if logged is None or logged == "":
             return None
+        if isinstance(logged, (bool, list, dict)):
+            raise Rejected("bad_type:timestamp", f"{type_name(logged)}, where a number or a string is expected")
         timestamp = read_timestamp(logged)
         if timestamp is None:
             self._notes.append("bad_timestamp")
@@ -294,12 +296,10 @@ class RowReader:
     def _latency(self, facts: TraceFacts) -> float | None:
         if facts.latency_seconds is not None:
             return facts.latency_seconds
-        if self._logged is not None and (milliseconds := _number(self._logged.latency_ms)) is not None:
-            return milliseconds / 1000
-        for column in _LATENCY_COLUMNS:
-            if (milliseconds := _number(self._data.get(column))) is not None:
-                return milliseconds / 1000
-        return None
+        if self._logged is not None and self._logged.latency_seconds is not None:
+            return self._logged.latency_seconds
+        found = (read_seconds(self._data.get(column), 1000) for column in _LATENCY_COLUMNS)
+        return next((seconds for seconds in found if seconds is not None), None)
 
     @lazy
     def _cluster(self) -> str | None:
@@ -339,6 +339,11 @@ def _to_send(logged: Json, form: RequestForm) -> str:
     return _AS_LOGGED.encode(request)
 
 
+def _check_body(column: str, logged: Json) -> None:
+    if isinstance(logged, (bool, int, float)):
+        raise Rejected(f"bad_type:{column}", f"{type_name(logged)}, where a string or an object is expected")
+
+
 def content_id(record: SourceRecord) -> str:
     """The id of a row without one: 32 hex digits over its content and its position in the file, never the path."""
     data = {name: value for name, value in record.data.items() if name not in record.from_path}
@@ -349,15 +354,3 @@ def content_id(record: SourceRecord) -> str:
 def _any_text(values: Sequence[str] | None) -> bool:
     """Whether there is an expectation in the list: blank ones count as absent, as they do for the judges."""
     return any(value.strip() for value in values or ())
-
-
-def _number(value: Json) -> float | None:
-    """A duration in milliseconds, also as text; null for anything else, and for what no clock measures."""
-    if isinstance(value, str) and len(value) < 40:
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _LONGEST_MS:
-        return float(value)
-    return None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from beamjudge.schemas.durations import read_seconds
 from beamjudge.schemas.json_text import is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.logged_text import read_body
@@ -29,7 +30,7 @@ class TableRecord(NamedTuple):
 
     values: dict[str, Json]
     usage: TokenUsage | None
-    latency_ms: Json
+    latency_seconds: float | None
     fault: ResponseFault | None
     is_unanswered: bool
     notes: tuple[str, ...]
@@ -90,17 +91,14 @@ class LogTable:
             return ResponseFault(UPSTREAM_ERROR, f"the logged call {how}")
         return None
 
-    def _latency(self, data: dict[str, Json]) -> Json:
-        milliseconds = first_value(data, self.milliseconds)
-        if milliseconds is not None:
-            return milliseconds
-        seconds = _number(first_value(data, self.seconds))
-        if seconds is not None:
-            return seconds * 1000
+    def _latency(self, data: dict[str, Json]) -> float | None:
+        for paths, per_second in ((self.milliseconds, 1000), (self.seconds, 1)):
+            if (seconds := read_seconds(first_value(data, paths), per_second)) is not None:
+                return seconds
         if self.span is not None:
             begun, ended = (read_timestamp(lookup(data, path)) for path in self.span)
             if begun is not None and ended is not None and ended >= begun:
-                return (ended - begun) / 1000
+                return (ended - begun) / 1_000_000
         return None
 
 
@@ -150,14 +148,3 @@ def _status(value: Json) -> int | None:
     if isinstance(value, float) and value.is_integer():  # data frames
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _number(value: Json) -> float | None:
-    if isinstance(value, str) and len(value) < 40:
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if 0 <= value < 1e12 else None

@@ -4,6 +4,7 @@ Source: api.reference.langfuse.com (GET /api/public/traces/{traceId}) and langfu
 exports to blob storage, whose names are in snake case.
 """
 
+from beamjudge.schemas.durations import read_seconds
 from beamjudge.schemas.json_text import as_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.row import TokenUsage
@@ -74,12 +75,11 @@ def _read(trace: dict[str, Json]) -> TraceFacts:
     if place is not Place.OBSERVATIONS:
         return facts
     request, response = decoded(trace.get("input")), decoded(trace.get("output"))
-    seconds = trace.get("latency")
-    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds >= 0
+    seconds = read_seconds(trace.get("latency"))
     return facts._replace(
         request=facts.request if request is None else unwrapped_request(request),
         response=facts.response if response is None else unwrapped_response(response),
-        latency_seconds=float(str(seconds)) if is_number else facts.latency_seconds,
+        latency_seconds=facts.latency_seconds if seconds is None else seconds,
     )
 
 

@@ -3,8 +3,7 @@
 Previews, and the copies of inputs and outputs in tags and metadata, are cut and never read.
 """
 
-import re
-
+from beamjudge.schemas.durations import read_seconds
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.attribute_spans import AttributeSpan, events_of, is_error
@@ -16,8 +15,6 @@ from beamjudge.schemas.traces.values import decoded, unwrapped_request, unwrappe
 from beamjudge.schemas.traces.vocabularies import vocabulary_of
 
 _TOLD_BY = 100  # spans that are looked at, so that a long list of anything else costs nothing
-_LONGEST_MS = 1e15
-_SECONDS = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 
 
 def _info(trace: dict[str, Json]) -> dict[str, Json]:
@@ -122,13 +119,10 @@ def is_mlflow(trace: dict[str, Json]) -> bool:
 
 
 def _duration(info: dict[str, Json]) -> float | None:
-    """The trace's own duration in seconds: milliseconds, or text such as `0.5s`."""
+    """The trace's own duration in seconds."""
     for name in ("execution_duration_ms", "execution_time_ms", "execution_duration"):
-        value = info.get(name)
-        if isinstance(value, str) and (seconds := _SECONDS.fullmatch(value)):
-            return float(seconds.group(1))
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _LONGEST_MS:
-            return value / 1000
+        if (seconds := read_seconds(info.get(name), 1000)) is not None:
+            return seconds
     return None
 
 

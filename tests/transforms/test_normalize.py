@@ -195,20 +195,59 @@ def test_expectations():
     assert row_of({**both, "expected_response": None, "expected_facts": None}).expected_facts is None
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("request_id", {}),
-        ("request", 5),
-        ("expected_response", {}),
-        ("expected_facts", [1]),
-        ("guidelines", 5),
-        ("retrieved_context", {}),
-        ("expected_retrieved_context", ["d"]),
-    ],
-)
-def test_wrong_types(column, value):
-    assert reject_of({"request": "q", "response": "a", column: value}).code == f"bad_type:{column}"
+VALUES = {
+    "a number": 5,
+    "a fraction": 0.5,
+    "a boolean": True,
+    "a string": "a",
+    "strings": ["a"],
+    "numbers": [1],
+    "documents": [{"doc_uri": "d", "content": "c"}],
+    "an object": {"a": ["b"]},
+}
+# What each column takes; of a trace, what is read without a note or reject.
+TAKES = {
+    "request_id": {"a number", "a fraction", "a boolean", "a string"},
+    "request": {"a string", "strings", "numbers", "documents", "an object"},
+    "response": {"a string", "strings", "numbers", "documents", "an object"},
+    "expected_response": {"a string", "strings"},
+    "expected_facts": {"a string", "strings"},
+    "guidelines": {"a string", "strings", "an object"},
+    "expected_retrieved_context": {"documents"},
+    "retrieved_context": {"a string", "strings", "documents"},
+    "timestamp": {"a number", "a fraction", "a string"},
+}
+
+
+def test_every_column_is_known():
+    assert {*TAKES, "trace"} == set(INPUT_COLUMNS)
+
+
+@pytest.mark.parametrize("column", TAKES)
+@pytest.mark.parametrize("kind", VALUES)
+def test_the_types_that_a_column_takes(column, kind):
+    (found,) = outcomes({"request": "q", "response": "a", column: VALUES[kind]})
+    code = found.code if isinstance(found, Reject) else None
+    assert code == (None if kind in TAKES[column] else f"bad_type:{column}")
+
+
+@pytest.mark.parametrize("column", TAKES)
+def test_null_is_of_every_type(column):
+    (found,) = outcomes({"request": "q", "response": "a", column: None})
+    assert isinstance(found, Row) or (column, found.code) == ("request", "no_request")
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_a_trace_of_a_wrong_type_costs_only_the_rows_that_need_it(kind):
+    assert row_of({"request": "q", "response": "a", "trace": VALUES[kind]}).notes == ("trace_unreadable",)
+    assert reject_of({"request": "q", "trace": VALUES[kind]}, can_score=needs_context).code == "bad_trace"
+
+
+def test_a_number_among_the_predictions_costs_its_own_row():
+    data = {"request_id": "b", "request": {"instances": ["q", "r"]}, "response": {"predictions": ["a", 0.5]}}
+    first, second = outcomes(data)
+    assert first.response_text == "a"
+    assert (second.request_id, second.code) == ("b#1", "bad_type:response")
 
 
 def test_a_timestamp_that_cannot_be_read():

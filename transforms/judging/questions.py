@@ -56,9 +56,9 @@ def assemble(
 
 
 def can_judge(binding: JudgeBinding, row: Row, global_guidelines: Guidelines) -> bool:
-    """Whether the judge would say anything but not applicable of `row`."""
+    """Whether the judge has something to say of `row`: a rating, or the rule by which it is not applicable."""
     decided = decide(binding.spec, row, _guidelines(binding.spec, row, global_guidelines))
-    return decided is None or decided.outcome is not Outcome.NOT_APPLICABLE
+    return decided is None or decided.outcome is not Outcome.NOT_APPLICABLE or decided.rationale is not None
 
 
 def _guidelines(spec: JudgeSpec, row: Row, global_guidelines: Guidelines) -> Guidelines | None:

@@ -70,7 +70,7 @@ def _decided(name: str, global_guidelines: Guidelines = _RULES, **fields: Any) -
     planned = plan_questions(_binding(name), _row(**fields), global_guidelines)
     assert isinstance(planned, Assessment), f"{name} asks {planned}"
     assert can_judge(_binding(name), _row(**fields), global_guidelines) is (
-        planned.verdict.outcome is not Outcome.NOT_APPLICABLE
+        planned.verdict.outcome is not Outcome.NOT_APPLICABLE or planned.verdict.rationale is not None
     )
     return planned
 
