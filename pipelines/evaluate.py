@@ -129,7 +129,7 @@ def _reject_counts(reject: Reject) -> Iterator[tuple[str, int]]:
 
 
 def _records_of_file(stats: FileStats) -> tuple[str, int]:
-    return str(utf8(stats.source_file)), stats.records
+    return str(utf8(stats.source_file)), stats.records - stats.blank
 
 
 def _state_records(element: tuple[str, SliceState], run_id: str) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from beamjudge.schemas.record import InputFile
 from beamjudge.transforms.reading.delta import PREFIX as DELTA
 from beamjudge.transforms.reading.delta import delta_files, split_version
 from beamjudge.transforms.reading.faults import one_line
+from beamjudge.transforms.reading.local_files import local_files
 
 _GLOB = re.compile(r"[*?\[]")
 _ICEBERG = re.compile(r"(^|/)metadata/[^/]+\.metadata\.json(\.gz)?$")
@@ -27,6 +28,7 @@ def match_files(patterns: Sequence[str], output: str | None = None) -> tuple[Inp
     Below the part of a pattern that is spelled out, names that begin with `.` or `_` are skipped (hidden files,
     `_SUCCESS`, `_delta_log/`), but for `_key=value` folders. A file that is named in full is never skipped. Files below
     `output`, where results go, are no logs, though a pattern may match them; nor is what lies in another run's folder.
+    Symbolic links are followed; what several names lead to is read once.
     `delta:FOLDER[@VERSION]` names the files of a Delta table.
 
     Raises UsageError for a pattern that matches nothing or cannot be listed, and for an Iceberg table, whose files may
@@ -51,7 +53,7 @@ def absolute(path: str) -> str:
 
 
 def files_below(folder: str) -> Iterator[FileMetadata]:
-    """All files below a folder, whatever characters its name has."""
+    """All files below a folder, whatever characters its name has; symbolic links to folders are not followed."""
     prefix = folder.rstrip("/") + "/"
     # Beam's globs cannot quote: `?` stands for a glob character that is meant as it is.
     for metadata in _metadata([_any_character(prefix) + "**"]):
@@ -126,18 +128,28 @@ def _list(pattern: str) -> Iterator[tuple[InputFile, str]]:
         return
     glob = _GLOB.search(pattern)
     if glob is None or _is_folder(pattern):
-        for metadata in files_below(pattern):
+        for metadata in _below(pattern.rstrip("/") + "/"):
             yield _input_file(metadata), metadata.path[len(pattern.rstrip("/")) + 1 :]
         return
     spelled_out = pattern[: glob.start()]
     # `**/` also stands for no folder at all, as it does in shells and in Python's glob.
     wanted = [re.compile(FileSystem.translate_pattern(p)) for p in {pattern, pattern.replace("**/", "")}]
-    for metadata in _metadata([spelled_out + "**"]):
+    for metadata in _below(spelled_out):
         rest = metadata.path[len(spelled_out) :]
         ends = [len(metadata.path), *(len(spelled_out) + found.start() for found in re.finditer("/", rest))]
         if any(regex.match(metadata.path[:end]) for end in ends for regex in wanted):
             # A name whose beginning the pattern spells out is meant, whatever follows.
             yield _input_file(metadata), rest if spelled_out.endswith("/") else rest.partition("/")[2]
+
+
+def _below(prefix: str) -> Iterator[FileMetadata]:
+    """All files whose paths begin with `prefix`, which may be a folder's and may end within a name."""
+    if FileSystems.get_scheme(prefix) is None:
+        yield from local_files(prefix)
+        return
+    for metadata in _metadata([_any_character(prefix) + "**"]):
+        if metadata.path.startswith(prefix):
+            yield metadata
 
 
 def _metadata(patterns: list[str]) -> Iterable[FileMetadata]:

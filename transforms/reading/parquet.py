@@ -55,9 +55,27 @@ def read_parquet(part: FileRange, text_columns: Collection[str]) -> Iterator[Sou
 
 def _open(source: BinaryIO) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        parquet = pq.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        fields: list[pa.Field] = [*parquet.schema_arrow]
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableFile("not_parquet", one_line(error)) from error
+    if (name := _name_of_two(fields)) is not None:
+        raise UnreadableFile(
+            "unreadable_file", f"two columns or fields of one struct are named {name[:100]!r}; expected each name once"
+        )
+    return parquet
+
+
+def _name_of_two(fields: list[pa.Field]) -> str | None:
+    """A name that two columns have, or two fields of one struct: which of them is meant, nobody can tell."""
+    waiting = [fields]
+    while waiting:
+        siblings = waiting.pop()
+        names = [str(field.name) for field in siblings]
+        if len(set(names)) < len(names):
+            return next(name for name in names if names.count(name) > 1)
+        waiting += [[each.type.field(index) for index in range(each.type.num_fields)] for each in siblings]
+    return None
 
 
 def _batches(parquet: pq.ParquetFile, group: int) -> Iterator[pa.RecordBatch]:

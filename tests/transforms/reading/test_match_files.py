@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,58 @@ def test_relative_patterns_give_absolute_paths(logs: Path, monkeypatch: pytest.M
     assert [file.path for file in match_files(["*.jsonl"])] == [str(logs / "logs/a.jsonl")]
     assert [file.path for file in match_files(["a.jsonl", "./a.jsonl"])] == [str(logs / "logs/a.jsonl")]
     assert len(match_files(["."])) == len(VISIBLE)
+
+
+def read_as(patterns: list[str], root: Path) -> list[str]:
+    return [os.path.relpath(file.path, root) for file in match_files([f"{root}/{pattern}" for pattern in patterns])]
+
+
+def test_links_to_folders_and_files_are_followed(logs: Path) -> None:
+    (logs / "links").mkdir()
+    (logs / "links" / "dt=3").symlink_to(logs / "other")
+    (logs / "links" / "g.jsonl").symlink_to(logs / "logs" / "a.jsonl")
+    assert read_as(["links"], logs) == ["links/dt=3/f.jsonl", "links/g.jsonl"]
+    assert read_as(["links/dt=*/*.jsonl"], logs) == ["links/dt=3/f.jsonl"]
+    assert read_as(["links/dt=3"], logs) == ["links/dt=3/f.jsonl"]
+
+
+def test_what_several_names_lead_to_is_read_once(logs: Path) -> None:
+    (logs / "logs" / "latest").symlink_to(logs / "logs" / "dt=1")
+    (logs / "logs" / "current.jsonl").symlink_to("a.jsonl")
+    (logs / "logs" / "x1").symlink_to(logs / "other")
+    (logs / "logs" / "x2").symlink_to(logs / "other")
+    assert read_as(["logs"], logs) == [*VISIBLE, "logs/x1/f.jsonl"]
+    # Named by the link alone, what it leads to is meant.
+    assert read_as(["logs/late*"], logs) == ["logs/latest/c.jsonl", "logs/latest/deep/d.jsonl"]
+
+
+def test_links_in_a_circle_end(logs: Path) -> None:
+    (logs / "logs" / "dt=1" / "up").symlink_to(logs / "logs")
+    (logs / "other" / "round").symlink_to(logs / "other" / "round")
+    (logs / "other" / "ab").symlink_to(logs / "a")
+    (logs / "a").mkdir()
+    (logs / "a" / "back").symlink_to(logs / "other")
+    (logs / "a" / "h.jsonl").write_bytes(b"{}")
+    assert read_as(["logs"], logs) == VISIBLE
+    # What leads to nothing is listed, so that it counts as a file that cannot be read.
+    assert read_as(["other"], logs) == ["other/ab/h.jsonl", "other/f.jsonl", "other/round"]
+
+
+def test_a_folder_that_cannot_be_listed_is_wrong_usage(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = os.scandir
+    closed = {"deep"}
+
+    def scandir(path: str) -> Any:
+        if Path(path).name in closed:
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(UsageError, match=r"logs' cannot be listed \(PermissionError.*deep/'.*check the path") as caught:
+        match_files([f"{logs}/logs"])
+    assert "\n" not in str(caught.value)
+    closed = {".git", "_delta_log"}
+    assert read_as(["logs"], logs) == VISIBLE  # nothing in these would be read
 
 
 def test_size_and_time(tmp_path: Path) -> None:

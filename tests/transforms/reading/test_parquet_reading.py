@@ -240,3 +240,28 @@ def test_wide_rows_come_in_small_batches(tmp_path: Path, read_file, monkeypatch:
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
     assert len(read_file(path).rows) == 12
     assert max(sizes) <= 2
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["request", "request"]),
+        pa.table({"request": pa.StructArray.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["x", "x"])}),
+        pa.table(
+            {
+                "request": pa.ListArray.from_arrays(
+                    [0, 1], pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
+                )
+            }
+        ),
+    ],
+)
+def test_two_columns_of_one_name_make_a_file_unreadable(tmp_path: Path, read_file, table: pa.Table) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path)
+    records, rejects, _ = read_file(path)
+    assert records == []
+    (reject,) = rejects
+    assert (reject.code, reject.source_position) == ("unreadable_file", None)
+    name = "x" if len(table.schema.names) == 1 else "request"
+    assert reject.reason == f"two columns or fields of one struct are named '{name}'; expected each name once"
