@@ -67,6 +67,7 @@ def _print(plan: RunPlan, bounds: Mapping[str, tuple[int, Spend]]) -> None:
     report.say(
         "At most: prompts are counted high and replies at their longest; equal questions and stored verdicts are asked "
         f"only once. List prices as of {PRICES_OF}, own prices as configured."
+        + (" What the application will answer, and with which documents, is a guess." if plan.app else "")
     )
     endpoints = [*([plan.app.endpoint] if plan.app else []), *(binding.endpoint for binding in plan.judges)]
     unknown = dict.fromkeys(

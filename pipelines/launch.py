@@ -17,7 +17,7 @@ from beamjudge.pipelines.flags import RUNNERS, Parser, flag_names, unknown_flag
 from beamjudge.pipelines.interrupt import interruptible
 from beamjudge.pipelines.options import Launch, read_config
 from beamjudge.schemas.errors import RunFailed, UsageError
-from beamjudge.schemas.judges import row_guideline_judge
+from beamjudge.schemas.judges import Need, row_guideline_judge
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import LEXICAL, Endpoint, RunConfig
@@ -139,6 +139,7 @@ def check_plan(plan: RunPlan, is_local: bool) -> None:
     """Raise UsageError for what a plan's configuration asks for and cannot have; a local run has to have its keys."""
     _check_gates_exist(plan)
     _check_prices(plan)
+    _check_caps(plan)
     if is_local:
         _check_keys(plan)
 
@@ -193,6 +194,17 @@ def _check_prices(plan: RunPlan) -> None:
                 f"--max_cost_usd: the price of {binding.model!r} is not known; add endpoints.{binding.endpoint_name}."
                 "price_per_million: {input: X, output: Y} to the config file"
             )
+
+
+def _check_caps(plan: RunPlan) -> None:
+    """Caps hold because calls are counted beforehand; what documents an application will return is not known then."""
+    capped = [name for name in ("max_judge_calls", "max_cost_usd") if getattr(plan.config, name) is not None]
+    open_ended = [binding.spec.name for binding in plan.judges if Need.CONTEXT in binding.spec.needs]
+    if plan.app is not None and capped and open_ended:
+        raise UsageError(
+            f"--{capped[0]} cannot be kept with --app_model and {', '.join(open_ended)}: the documents that the "
+            "application will return are not known beforehand; choose other --judges, or use --sample_rate"
+        )
 
 
 def _say_what_starts(started: Launch, files: int) -> None:

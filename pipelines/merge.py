@@ -13,7 +13,7 @@ from beamjudge.schemas.answer import APP
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.record import InputFile
-from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.run_config import APP_ENDPOINT, RunConfig
 from beamjudge.schemas.tables.files import INPUTS_SCHEMA, input_record
 from beamjudge.schemas.tables.metrics import METRICS_SCHEMA
 from beamjudge.schemas.tables.state import STATE_SCHEMA
@@ -169,8 +169,11 @@ def _merged_config(runs: Sequence[FinishedRun], output: str) -> RunConfig:
     """The first run's configuration over the inputs of all, so that the run's id is that of the run over the union."""
     dates = {run.config.run_date for run in runs}
     first, judges = runs[0].config, dict.fromkeys(name for run in runs for name in run.record["judges"])
-    # Only where runs of different judges are merged all the same does the first one's choice not cover them.
-    named = {} if set(judges) == set(first.selected_judges()) else {"judges": list(judges)}
+    # Only where runs of different judges or applications are merged all the same does the first one not cover them.
+    named: dict[str, Any] = {} if set(judges) == set(first.selected_judges()) else {"judges": list(judges)}
+    app = next((run.config.app for run in runs if run.config.app is not None), None)
+    if app is not None and first.app is None:
+        named["endpoints"] = {**first.endpoints, APP_ENDPOINT: app}
     return first.model_copy(
         update={
             **named,

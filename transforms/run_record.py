@@ -115,10 +115,14 @@ def _with_prefix(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
 def recorded_verdicts(run: Mapping[str, Any]) -> dict[str, VerdictCounts]:
     """How many verdicts of each judge, and answers of the application, a `run.json` counts."""
     counts = {name: VerdictCounts(**judge["verdicts"]) for name, judge in run["judges"].items()}
-    answers = VerdictCounts(*run["app"]["answers"].values()) if run.get("app") else VerdictCounts()
+    answers = _answers(run["app"]["answers"]) if run.get("app") else VerdictCounts()
     if answers != VerdictCounts():
         counts[APP] = answers
     return counts
+
+
+def _answers(counts: Mapping[str, int]) -> VerdictCounts:
+    return VerdictCounts(counts["given"], counts["failed"])
 
 
 def _app_entry(app: AppBinding, spend: JudgeSpend, answers: VerdictCounts) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _COUNTS = ("calls", "input_tokens", "cached_input_tokens", "output_tokens", "rea
 _MAX_COUNT = 2**63 - 1
 _REQUIRED = ("key", "judge", "judge_hash", "model", "notes", *_COUNTS, "run_id", "created", "request_ids")
 # Columns of a later minor version: they are null in the files of an earlier one.
-_LATER = frozenset({"answer"})
+_LATER = {"reasoning_tokens": 0, "answer": None}
 _KEY = "[0-9a-f]{64}"
 _MICROSECONDS = 1_000_000
 
@@ -102,14 +102,15 @@ def is_key(text: str | None) -> bool:
 def has_own_columns(schema: pa.Schema) -> bool:
     """Whether all columns of verdicts are there, as they should be; other minor versions have fewer or further ones."""
     fields = {field.name: field.type for field in schema}
-    absent = {name: VERDICTS_SCHEMA.field(name).type for name in _LATER - fields.keys()}
+    absent = {name: VERDICTS_SCHEMA.field(name).type for name in _LATER.keys() - fields.keys()}
     return all((absent | fields).get(field.name) == field.type for field in VERDICTS_SCHEMA)
 
 
 def own_columns(table: pa.Table) -> pa.Table:
     """The table with exactly the columns of verdicts."""
-    for name in _LATER.difference(table.column_names):
-        table = table.append_column(VERDICTS_SCHEMA.field(name), pa.nulls(len(table), pa.string()))
+    for name in _LATER.keys() - set(table.column_names):
+        field = VERDICTS_SCHEMA.field(name)
+        table = table.append_column(field, pa.repeat(pa.scalar(_LATER[name], field.type), len(table)))
     return table.select(VERDICTS_SCHEMA.names).replace_schema_metadata(VERDICTS_SCHEMA.metadata)
 
 

@@ -336,6 +336,17 @@ def test_caps_foresee_the_answers_and_leave_the_application_alone(tmp_path, app,
     assert sum(row["sampled"] for row in read_rows(tmp_path / "out")) == 7
 
 
+@pytest.mark.parametrize(("cap", "value"), [("max_judge_calls", "7"), ("max_cost_usd", "0.5")])
+def test_caps_that_documents_of_the_application_could_break_are_refused(tmp_path, app, judge, capsys, cap, value):
+    (tmp_path / "price.yaml").write_text("endpoints: {default: {price_per_million: {input: 1, output: 1}}}")
+    run = flags(tmp_path, app, questions(3), *judged_by(judge), "--config", str(tmp_path / "price.yaml"))
+    assert main([*run, "--judges", "safety,chunk_relevance", f"--{cap}", value]) == 2
+    said = capsys.readouterr().err
+    assert f"--{cap} cannot be kept with --app_model and chunk_relevance: the documents that" in said
+    assert len(said.splitlines()) == 1
+    assert app.requests == judge.requests == []
+
+
 def test_the_estimate_shows_the_application_and_the_judges_of_its_answers(tmp_path, app, judge, capsys):
     run = flags(tmp_path, app, questions(5), *judged_by(judge), "--judges", "safety", "--estimate")
     assert main(run) == 0
@@ -381,3 +392,20 @@ def test_runs_with_different_applications_are_not_merged(tmp_path, app, capsys):
     assert main([*merge, "--allow_different_judges"]) == 0
     record = json.loads((tmp_path / "both" / "run.json").read_text())
     assert record["app"]["answers"] == {"given": 4, "failed": 0}
+
+
+@pytest.mark.parametrize("asks_first", [True, False])
+def test_a_run_with_an_application_and_one_without_merge_in_any_order(tmp_path, app, asks_first):
+    (tmp_path / "logged").mkdir()
+    log = tmp_path / "logged" / "log.jsonl"
+    log.write_text(json.dumps({"request": "q", "response": "a"}) + "\n")
+    logged = str(tmp_path / "logged" / "out")
+    plain = ["evaluate", "--input", str(log), "--output", logged, "--judges", "none", "--quiet"]
+    assert main(plain) == 0
+    assert main(flags(tmp_path, app, questions(2), "--judges", "none")) == 0
+    folders = [str(tmp_path / "out"), logged][:: 1 if asks_first else -1]
+    merge = ["merge", *folders, "--output", str(tmp_path / "both"), "--allow_different_judges", "--quiet"]
+    assert main(merge) == 0
+    record = json.loads((tmp_path / "both" / "run.json").read_text())
+    assert record["app"]["answers"] == {"given": 2, "failed": 0}
+    assert record["app"]["spent"]["calls"] == 2

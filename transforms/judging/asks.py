@@ -4,6 +4,7 @@ Both are looked up, asked once, stored and counted by the same code: an `Ask` sa
 """
 
 import json
+import logging
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from beamjudge.transforms.judging.endpoint import EndpointClient
 from beamjudge.transforms.judging.fitting import Prompt
 from beamjudge.transforms.judging.question import Question
 
+_LOGGER = logging.getLogger(__name__)
 A = TypeVar("A", Verdict, Answered)
 
 
@@ -46,8 +48,8 @@ class Ask(ABC, Generic[A]):
         """The answer where none came; `message` holds no text of a row."""
 
     @abstractmethod
-    def recalled(self, stored: StoredVerdict) -> A:
-        """The answer that is stored, with what was once spent on it."""
+    def recalled(self, stored: StoredVerdict) -> A | None:
+        """The answer that is stored, with what was once spent on it; null where it cannot be read."""
 
     @abstractmethod
     def to_store(self, answer: A, run_id: str, request_ids: tuple[str, ...]) -> StoredVerdict | None:
@@ -123,9 +125,12 @@ class AppAsk(Ask[Answered]):
     def failed(self, message: str) -> Answered:
         return Answered.failed(message)
 
-    def recalled(self, stored: StoredVerdict) -> Answered:
-        assert stored.answer is not None, "under this key there are answers only"
-        return Answered(Answer.from_json(json.loads(stored.answer)), spend=stored.spend)
+    def recalled(self, stored: StoredVerdict) -> Answered | None:
+        try:
+            return Answered(Answer.from_json(json.loads(stored.answer or "")), spend=stored.spend)
+        except (ValueError, LookupError, TypeError):
+            _LOGGER.warning("a stored answer of the application cannot be read: it is asked for again")
+            return None
 
     def to_store(self, answer: Answered, run_id: str, request_ids: tuple[str, ...]) -> StoredVerdict | None:
         if answer.answer is None or not self.keeps_answer:

@@ -152,8 +152,9 @@ class JudgeClient:
         if self.fatal:
             return ask.failed(_CLOSED)
         stored = self._store.get(ask.key, asker.request_id) if self._store else None
-        if stored:
-            return as_reused(ask.recalled(stored))
+        recalled = ask.recalled(stored) if stored else None
+        if recalled is not None:
+            return as_reused(recalled)
         with self._lock:
             if self._closed:
                 return ask.failed(_CLOSED)
@@ -186,9 +187,7 @@ class JudgeClient:
             self._in_flight[key].append(asker)
             return
         if key in self._recent:  # it arrived between the look into the store and now
-            answer = self._recent[key]
-            self._put(ask, answer, [asker])
-            asker.done(as_reused(answer))
+            asker.done(as_reused(self._kept(ask, self._recent[key], [asker])))
             return
         self._in_flight[key] = [asker]
         task = asyncio.get_running_loop().create_task(ask.put_to(endpoint))
@@ -208,20 +207,25 @@ class JudgeClient:
         askers = self._in_flight.pop(ask.key)
         # Before anybody learns of it: a bundle that ends flushes all that it got.
         if answer.error_message is None:
-            self._recent[ask.key] = answer
-            if len(self._recent) > _RECENT:
-                self._recent.popitem(last=False)
-            self._put(ask, answer, askers)
+            answer = self._kept(ask, answer, askers)
         for asker in askers:
             asker.done(answer)
             answer = as_reused(answer)
 
-    def _put(self, ask: Ask[A], answer: A, askers: "list[_Asker[A]]") -> None:
-        if self._store:
-            ids = dict.fromkeys(asker.request_id for asker in askers if asker.request_id is not None)
-            stored = ask.to_store(answer, self._run_id, tuple(ids))
-            if stored:
-                self._store.put(stored)
+    def _kept(self, ask: Ask[A], answer: A, askers: "list[_Asker[A]]") -> A:
+        """The answer, once it is in the store's hands; a failure where that is not possible, as somebody waits."""
+        try:
+            if self._store:
+                ids = dict.fromkeys(asker.request_id for asker in askers if asker.request_id is not None)
+                stored = ask.to_store(answer, self._run_id, tuple(ids))
+                if stored:
+                    self._store.put(stored)
+        except Exception as error:
+            return ask.failed(_broken(error))
+        self._recent[ask.key] = answer
+        if len(self._recent) > _RECENT:
+            self._recent.popitem(last=False)
+        return answer
 
     def _cancel_all(self) -> None:
         for task in tuple(self._tasks):

@@ -119,6 +119,7 @@ class EndpointClient:
         self._has_succeeded = False
         self._has_answered = False
         self._unreachable_in_a_row = 0
+        self._on_their_way = 0
         # Since when every reply was a 429, and how many questions got one since then.
         self._refused_since: float | None = None
         self._refused_questions = 0
@@ -128,6 +129,7 @@ class EndpointClient:
         call = _Call(
             binding, inputs, self._cut_as_learned(binding, inputs, prompt), reply_room=self._learned_reply_room
         )
+        self._begin()
         try:
             while True:
                 try:
@@ -143,20 +145,21 @@ class EndpointClient:
                 if verdict is not None:
                     return verdict
         finally:
-            self._hold(call, False)
+            self._end(call)
 
     async def answer(self, request: AppRequest) -> Answered:
         """The application's answer to `request`, which is sent as it is; every failure is an answer too."""
         call = _Request()
         tokens = request.tokens + reply_tokens(self._endpoint)
         post = partial(self._post_request, request)
+        self._begin()
         try:
             reply = await call_with_retries(lambda _: self._admitted(call, tokens, post), self._shared.policy)
         except CallFailed as error:
             self._note_given_up(error.failure)
             return Answered.failed(error.failure.message, wasted=call.wasted)
         finally:
-            self._hold(call, False)
+            self._end(call)
         self._has_succeeded = True
         return Answered(reply.answer, spend=spend_of(reply.usage, self._price), wasted=call.wasted)
 
@@ -197,7 +200,10 @@ class EndpointClient:
                 self._note_stop(failure.stop)
                 if failure.rate_limited:
                     raise CallFailed(self._refused(call, failure)) from None
+                if failure.status is not None:
+                    self._end_refusals()
                 raise
+            self._end_refusals()
             if self._endpoint.tokens_per_minute:
                 spend = spend_of(reply.usage, None)
                 if spend.input_tokens:
@@ -223,7 +229,6 @@ class EndpointClient:
         self._unreachable_in_a_row = 0
         if response.status != 200:
             raise from_status(response.status, response.headers, response.body)
-        self._refused_since, self._refused_questions = None, 0
         return response.body
 
     def _take_another_form(self, call: _Call, failure: Failure) -> bool:
@@ -319,6 +324,19 @@ class EndpointClient:
             return Failure(stopped_message(Stop.RATE_LIMITED.value), status=429, stop=Stop.RATE_LIMITED)
         text = f"{failure.text} for {self._shared.policy.patience:g} s"
         return replace(failure, text=text, retryable=False)
+
+    def _end_refusals(self) -> None:
+        self._refused_since, self._refused_questions = None, 0
+
+    def _begin(self) -> None:
+        """Count a call. Refusals before a time without any say nothing of this one."""
+        if not self._on_their_way:
+            self._end_refusals()
+        self._on_their_way += 1
+
+    def _end(self, call: _Request) -> None:
+        self._on_their_way -= 1
+        self._hold(call, False)
 
     def _note_given_up(self, failure: Failure) -> None:
         """An endpoint to which no connection comes about ends the run at its start, and is not asked any more later:

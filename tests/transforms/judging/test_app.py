@@ -9,7 +9,10 @@ import pytest
 from beamjudge.schemas.answer import Answer
 from beamjudge.schemas.row import Document, Row, TokenUsage
 from beamjudge.schemas.run_config import Endpoint
+from beamjudge.schemas.spend import Spend
+from beamjudge.schemas.stored_verdict import StoredVerdict
 from beamjudge.transforms.judging.app import AppBinding, AppReply, app_key, foreseen, read_app_reply
+from beamjudge.transforms.judging.asks import AppAsk
 from beamjudge.transforms.judging.failures import CallFailed
 from beamjudge.transforms.judging.fitting import estimate_tokens
 from beamjudge.transforms.judging.price import app_bound
@@ -203,3 +206,10 @@ def test_what_an_answer_takes_at_most() -> None:
     bound = app_bound(binding, '{"messages":[]}')
     assert (bound.calls, bound.input_tokens, bound.output_tokens) == (1, 11, 1024)
     assert bound.cost_usd == pytest.approx((11 * 2 + 1024 * 4) / 1e6)
+
+
+@pytest.mark.parametrize("stored", [None, "", "[]", "{", '{"response": "r"}', '{"response": "r", "usage": 5}'])
+def test_a_stored_answer_that_cannot_be_read_is_none(stored: str | None) -> None:
+    ask = AppAsk("0" * 64, app(), app().request("{}"), keeps_answer=True)
+    row = StoredVerdict("0" * 64, "(app)", "h", "agent", None, None, None, (), Spend(1), "run", 0.0, (), answer=stored)
+    assert ask.recalled(row) is None

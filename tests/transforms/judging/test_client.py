@@ -191,6 +191,24 @@ def test_a_fault_of_ours_is_a_verdict(monkeypatch: pytest.MonkeyPatch, caplog: p
     assert "with the judged text" not in caplog.text
 
 
+class BrokenStore:
+    """A store that takes no verdict."""
+
+    def get(self, key: str, request_id: str | None) -> None:
+        return None
+
+    def put(self, stored: object) -> None:
+        raise RuntimeError("closed")
+
+    def close(self) -> None: ...
+
+
+def test_a_verdict_that_cannot_be_stored_is_an_error_and_not_a_wait(endpoint: FakeEndpoint) -> None:
+    with Asker(config_for(endpoint.base_url)) as asker:
+        asker.client._store = BrokenStore()  # type: ignore[assignment]
+        assert asker.ask_one().error_message == "internal: RuntimeError"
+
+
 def test_calls_are_counted_for_the_display(endpoint: FakeEndpoint) -> None:
     before = PROGRESS.snapshot()
     endpoint.script(error(400), Completion())

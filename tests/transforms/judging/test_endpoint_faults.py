@@ -1,11 +1,12 @@
 """One endpoint that misbehaves, over a real socket: what is repeated, what is given up, when it is asked no more."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from fake_endpoint import NO, YES, Answer, Completion, Drip, FakeEndpoint, Hang, Request, Reset, Step, error
-from judge_harness import AT_ONCE, Asker, ask_one, config_for, question
+from fake_endpoint import NO, YES, Answer, Completion, Drip, FakeEndpoint, Hang, Held, Request, Reset, Step, error
+from judge_harness import AT_ONCE, WAIT_SECONDS, Asker, ask_one, config_for, question
 
 from beamjudge.schemas.assessment import Outcome, Verdict
 from beamjudge.schemas.spend import JudgeSpend, Spend
@@ -191,21 +192,51 @@ def test_exhausted_quota_is_never_fatal(endpoint: FakeEndpoint) -> None:
     assert len(endpoint.requests) == 1
 
 
-def test_an_endpoint_that_refuses_everybody_for_too_long_is_not_asked_any_more(endpoint: FakeEndpoint) -> None:
-    endpoint.respond = lambda request: error(429)
-    with Asker(config_for(endpoint.base_url), replace(AT_ONCE, patience=0.0)) as asker:
-        messages = [asker.ask_one(question(number)).error_message for number in range(10)]
+class Gate:
+    """Replies from `respond` once all questions have been asked, so that they are on their way together."""
+
+    def __init__(self, respond: Callable[[Request], Step]) -> None:
+        self.respond, self.is_open = respond, threading.Event()
+
+    def __call__(self, request: Request) -> Step:
+        return Held(self.is_open, self.respond(request))  # type: ignore[arg-type]
+
+
+def messages_of(endpoint: FakeEndpoint, count: int, respond: Callable[[Request], Step]) -> list[str | None]:
+    """The error messages of questions that are asked together, one call at a time, without patience for 429."""
+    endpoint.respond = gate = Gate(respond)
+    with Asker(config_for(endpoint.base_url, max_concurrency=1), replace(AT_ONCE, patience=0.0)) as asker:
+        arrived = asker.start(*[question(number) for number in range(count)])
+        gate.is_open.set()
+        verdicts = dict(arrived.get(timeout=WAIT_SECONDS) for _ in range(count))
         assert asker.client.fatal is None
-    assert messages == ["http_429: rate limited for 0 s"] * 7 + ["stopped:rate_limited"] * 3
+    return [verdicts[number].error_message for number in range(count)]
+
+
+LIMITED = "http_429: rate limited for 0 s"
+LIMITED_BODY = {"error": {"code": 429, "message": "slow down"}}
+
+
+@pytest.mark.parametrize("refusal", [error(429), Answer(200, LIMITED_BODY)])
+def test_an_endpoint_that_refuses_everybody_for_too_long_is_not_asked_any_more(
+    endpoint: FakeEndpoint, refusal: Step
+) -> None:
+    messages = messages_of(endpoint, 10, lambda request: refusal)
+    assert messages == [LIMITED] * 7 + ["stopped:rate_limited"] * 3
     assert len(endpoint.requests) == 8
 
 
-def test_a_success_between_refusals_is_the_end_of_a_refusal(endpoint: FakeEndpoint) -> None:
-    endpoint.respond = lambda request: Completion() if "Question 5?" in request.text else error(429)
+@pytest.mark.parametrize("reply", [Completion(), error(400)])
+def test_another_reply_ends_a_time_of_refusals(endpoint: FakeEndpoint, reply: Step) -> None:
+    messages = messages_of(endpoint, 12, lambda request: reply if "Question 5?" in request.text else error(429))
+    assert messages[:5] + messages[6:] == [LIMITED] * 11
+
+
+def test_refusals_before_a_time_without_calls_do_not_count(endpoint: FakeEndpoint) -> None:
+    endpoint.respond = lambda request: error(429)
     with Asker(config_for(endpoint.base_url), replace(AT_ONCE, patience=0.0)) as asker:
-        messages = [asker.ask_one(question(number)).error_message for number in range(12)]
-    refused = "http_429: rate limited for 0 s"
-    assert messages == [refused] * 5 + [None] + [refused] * 6
+        messages = [asker.ask_one(question(number)).error_message for number in range(10)]
+    assert messages == [LIMITED] * 10
 
 
 def test_flagged_input_is_no_refusal_of_the_key(endpoint: FakeEndpoint) -> None:

@@ -376,9 +376,10 @@ def test_what_is_neither_rated_nor_an_answer_is_not_used(folder):
     assert held(folder, [1, 2]) == {2: verdict(2)}
 
 
-def test_a_store_of_an_earlier_version_without_answers_is_read_and_compacted(folder, monkeypatch):
+@pytest.mark.parametrize("absent", [["answer"], ["reasoning_tokens"], ["answer", "reasoning_tokens"]])
+def test_a_store_of_an_earlier_version_with_fewer_columns_is_read_and_compacted(folder, monkeypatch, absent):
     with monkeypatch.context() as earlier:
-        earlier.setattr(verdict_store, "verdicts_table", lambda verdicts: verdicts_table(verdicts).drop(["answer"]))
+        earlier.setattr(verdict_store, "verdicts_table", lambda verdicts: verdicts_table(verdicts).drop(absent))
         fill(folder, 1, 2)
     fill(folder, 3)
     assert held(folder, [1, 2, 3]) == {number: verdict(number) for number in (1, 2, 3)}
