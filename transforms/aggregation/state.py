@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from beamjudge.schemas.assessment import Outcome, VerdictCounts
 from beamjudge.schemas.metric import MetricKind, Observed
 from beamjudge.schemas.spend import NO_JUDGE_SPEND, JudgeSpend
@@ -230,8 +233,8 @@ class CorpusState(_Counts):
 
     def add_to_bucket(self, bucket: int, stats: Sequence[int]) -> None:
         """Add statistics to those of a bucket, without counting a row. ValueError where their number is another."""
-        if len(self._sums) != len(self._buckets) * len(stats):
-            raise ValueError(f"{len(stats)} statistics cannot be added to {len(self._sums) // len(self._buckets)}")
+        if self._buckets and len(stats) != self._width:
+            raise ValueError(f"{len(stats)} statistics cannot be added to {self._width}")
         place = self._buckets.find(bucket)
         if place < 0:
             self._buckets.append(bucket)
@@ -244,19 +247,37 @@ class CorpusState(_Counts):
     def merge(self, other: "CorpusState") -> None:
         self._merge_counts(other)
         self.n_scored += other.n_scored
-        for bucket, stats in other.buckets.items():
-            self.add_to_bucket(bucket, stats)
+        if not other._buckets:
+            return
+        width = other._width
+        if self._buckets and width != self._width:
+            raise ValueError(f"{width} statistics cannot be added to {self._width}")
+        new = bytes(bucket for bucket in other._buckets if bucket not in self._buckets)
+        self._buckets += new
+        self._sums.frombytes(bytes(self._sums.itemsize * width * len(new)))
+        places = [self._buckets.index(bucket) for bucket in other._buckets]
+        # Whole buckets at once: a bundle of a thousand slices merges sixty thousand of them.
+        self._table()[places] += other._table()
 
     @property
     def buckets(self) -> "dict[int, array[int]]":
         """Bucket -> statistics, in the order of buckets."""
-        width = len(self._sums) // max(1, len(self._buckets))
+        width = self._width
         places = sorted(enumerate(self._buckets), key=itemgetter(1))
         return {bucket: self._sums[place * width : (place + 1) * width] for place, bucket in places}
 
     def totals(self) -> tuple[int, ...]:
         """The statistics summed over all rows; empty when no row was scored."""
-        return tuple(map(sum, zip(*self.buckets.values(), strict=True)))
+        return tuple(self._table().sum(axis=0).tolist()) if self._buckets else ()
+
+    @property
+    def _width(self) -> int:
+        """How many statistics a bucket has."""
+        return len(self._sums) // max(1, len(self._buckets))
+
+    def _table(self) -> npt.NDArray[np.int64]:
+        """A view of the sums, a row per bucket, where there are any. The sums cannot grow while it is held."""
+        return np.frombuffer(self._sums, dtype=np.int64).reshape(len(self._buckets), self._width)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CorpusState):

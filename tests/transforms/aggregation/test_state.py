@@ -236,6 +236,10 @@ def test_statistics_of_another_number_are_refused() -> None:
     for bucket in (0, 1):
         with pytest.raises(ValueError, match="3 statistics cannot be added to 2"):
             state.add(Observed(MetricKind.CORPUS, Outcome.SCORED, stats=(1, 2, 3)), bucket)
+    other = CorpusState()
+    other.add(Observed(MetricKind.CORPUS, Outcome.SCORED, stats=(1, 2, 3)), 0)
+    with pytest.raises(ValueError, match="3 statistics cannot be added to 2"):
+        state.merge(other)
 
 
 def test_metrics_of_two_kinds_do_not_merge() -> None:
