@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from beamjudge.pipelines import output_folder, report
 from beamjudge.schemas.answer import APP
 from beamjudge.schemas.errors import UsageError
+from beamjudge.schemas.judges import row_guideline_judge
 from beamjudge.schemas.metric import OVERALL_SLICE, MetricRow
 from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import APP_ENDPOINT, RunConfig
@@ -23,7 +24,7 @@ from beamjudge.transforms.aggregation.state_table import state_records, states_f
 from beamjudge.transforms.aggregation.summarize import duplicate_request_ids, metric_rows
 from beamjudge.transforms.attempt import Attempt, end_attempt, now
 from beamjudge.transforms.finish_run import metrics_summary
-from beamjudge.transforms.first_pass import DROPPED
+from beamjudge.transforms.first_pass import DROPPED, OTHER_VALUE
 from beamjudge.transforms.output_files import join, write_json, write_parquet
 from beamjudge.transforms.plan import RunPlan, plan_run
 from beamjudge.transforms.run_record import run_record
@@ -56,6 +57,7 @@ def merge(arguments: argparse.Namespace) -> int:
     if not arguments.allow_different_metrics:
         _check_signatures_agree(runs)
     plan = plan_run(_merged_config(runs, arguments.output))
+    _check_the_rest_is_the_same(runs)
     dropped = _dropped_values(runs, plan.config.run_id)
     files = [file for run in runs for file, _ in run.inputs]
     finished = output_folder.finished_run(arguments.output, plan.config.run_id, files, arguments.overwrite)
@@ -227,6 +229,28 @@ def _dropped_values(runs: Sequence[FinishedRun], run_id: str) -> list[MetricRow]
             )
     most = {name: max((found[name] for found in dropped), key=_value) for name in dropped[0]}
     return [MetricRow(**{**row, "run_id": run_id}) for row in most.values()]
+
+
+def _check_the_rest_is_the_same(runs: Sequence[FinishedRun]) -> None:
+    """What `(other)` holds is what a run did not keep; the sums of runs that kept different values are no run's."""
+    for what, flag, kept in (("slices", "--slice_by", _slices), ("named guidelines", "--judges", _guideline_keys)):
+        names = [kept(run) for run in runs]
+        for run, found in zip(runs, names, strict=True):
+            if any(OTHER_VALUE in name for name in found) and any(found != others for others in names):
+                raise UsageError(
+                    f"{run.folder!r} kept the most frequent of its {what} and put the rest into {OTHER_VALUE}, and not "
+                    f"all runs kept the same; run once over all inputs (stored verdicts are not paid again), or leave "
+                    f"them out in {flag}"
+                )
+
+
+def _slices(run: FinishedRun) -> set[str]:
+    return {row["slice"] for row in output_folder.read_table(run.folder, "state")}
+
+
+def _guideline_keys(run: FinishedRun) -> set[str]:
+    keys = {row["key"] for row in output_folder.read_table(run.folder, "state") if row["key"] is not None}
+    return {key for key in keys if row_guideline_judge(key) is not None}
 
 
 def _value(row: Mapping[str, Any]) -> float:

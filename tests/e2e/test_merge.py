@@ -8,6 +8,7 @@ from direct import differences, read_table
 from sample_log import ALL_JUDGES, log_rows, write_log
 
 from beamjudge.pipelines.cli import main
+from beamjudge.transforms import first_pass
 
 FLAGS = ("--quiet", "--judges", ALL_JUDGES, "--global_guidelines", "Must contain 'number'.", "--slice_by",
          "model,model*locale", "--max_error_rate", "1", "--max_reject_rate", "1")  # fmt: skip
@@ -148,3 +149,36 @@ def test_runs_with_other_settings_of_metrics_do_not_merge(tmp_path, capsys, flag
         assert main(["evaluate", *given]) == 0
     assert main(["merge", *folders, "--output", str(tmp_path / "merged"), "--allow_different_metrics"]) == 2
     assert f"{flags[0].lstrip('-')} is " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("by_slice", [True, False])
+def test_runs_that_kept_different_values_do_not_merge(tmp_path, monkeypatch, capsys, by_slice):
+    """Two values are kept: in the first run a and b, in the second b and c; `(other)` holds c here and a there."""
+    monkeypatch.setattr(first_pass, "KEPT_VALUES", 2)
+
+    def run(name, values):
+        rows = [
+            {"request": f"{name} {number}", "response": "The house is on the hill."}
+            | ({"model": value} if by_slice else {"guidelines": {value: ["The response must be in English."]}})
+            for number, value in enumerate(values)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        more = ["--judges", "none", "--slice_by", "model"] if by_slice else ["--judges", "guideline_adherence"]
+        folder = str(tmp_path / name)
+        log = str(tmp_path / f"{name}.jsonl")
+        assert main(["evaluate", "--input", log, "--output", folder, "--metrics", "form", "--quiet", *more]) in (0, 3)
+        return folder
+
+    first, other = run("first", "aaabbc"), run("other", "abbbcc")
+    output = str(tmp_path / "out")
+    assert main(["merge", first, other, "--output", output]) == 2
+    said = capsys.readouterr().err
+    assert "put the rest into (other), and not all runs kept the same; run once over all inputs" in said
+    assert len(said.splitlines()) == 1
+    assert main(["merge", first, run("alike", "aabbcd"), "--output", output, "--quiet"]) in (0, 3)
+    merged = {(row["slice"], row["metric"]): row for row in read_table(tmp_path / "out", "metrics").to_pylist()}
+    if by_slice:
+        assert merged["model=(other)", "response/text/characters/average"]["n_rows"] == 3
+    else:
+        rest = "response/llm_judged/guideline_adherence/(other)/rating/percentage"
+        assert merged["overall", rest]["n_yes"] == 3
