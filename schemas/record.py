@@ -53,6 +53,7 @@ NOTE_CODES: dict[str, str] = {
     "request_from_trace": "the request was taken from the trace",
     "response_from_trace": "the response was taken from the trace",
     "context_from_trace": "retrieved_context was taken from the trace",
+    "no_context_in_trace": "the trace has no retriever that gave an output, so that retrieved_context is null",
     "context_from_response": "retrieved_context was taken from the response",
     "trace_unreadable": "the trace could not be read; the row did not need it",
     "doc_uri_to_string": "a doc_uri that is not a string became its string",
