@@ -114,6 +114,8 @@ def _events(lines: list[str]) -> DecodedJson | None:
         return None
     notes: list[str] = []
     values = _data_values([line for line in dict.fromkeys(lines) if line[:5] == "data:"], notes)
+    if not values:
+        return None
     events: list[Json] = []
     pending: list[str] = []
     name: str | None = None
@@ -129,7 +131,7 @@ def _events(lines: list[str]) -> DecodedJson | None:
             pending.append(line[5:].removeprefix(" "))
         elif line[:6] == "event:":
             name = line[6:].strip()
-    return DecodedJson({"sse": events}, tuple(dict.fromkeys(notes))) if values else None
+    return DecodedJson({"sse": events}, tuple(dict.fromkeys(notes)))
 
 
 def _are_fields(lines: list[str]) -> bool:

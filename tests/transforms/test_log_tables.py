@@ -403,3 +403,15 @@ def test_bodies_of_langsmith_runs():
                 assert row.response_text == run["outputs"]["choices"][0]["message"]["content"]
                 read += 1
     assert read == 4
+
+
+@needs_shared
+def test_mlflow_demo_data_by_named_columns():
+    columns = {"request": "query", "response": "v1_response"}
+    found = 0
+    for data in shared_lines("mlflow_traces/mlflow_demo_data.jsonl"):
+        row = row_of(data, columns=columns)
+        assert (row.request_text, row.response_text) == (data["query"], data["v1_response"])
+        assert row.expected_response == data["expected_response"]
+        found += 1
+    assert found == 17
