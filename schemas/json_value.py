@@ -6,8 +6,9 @@ from typing import TypeAlias
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 
 
-# Made once: json.dumps would make an encoder for each call with these settings.
+# Made once: json.dumps would make an encoder for each call with such settings.
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def canonical_json(value: object) -> str:
@@ -17,3 +18,8 @@ def canonical_json(value: object) -> str:
     is no JSON value.
     """
     return _CANONICAL.encode(value)
+
+
+def compact_json(value: object) -> str:
+    """JSON text without spaces in which keys stay in their order, as requests are sent. Raises TypeError."""
+    return _COMPACT.encode(value)

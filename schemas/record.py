@@ -56,6 +56,7 @@ NOTE_CODES: dict[str, str] = {
     "no_context_in_trace": "the trace has no retriever that gave an output, so that retrieved_context is null",
     "context_from_response": "retrieved_context was taken from the response",
     "trace_unreadable": "the trace could not be read; the row did not need it",
+    "context_unreadable": "the application's retrieved_context could not be read and was left out",
     "doc_uri_to_string": "a doc_uri that is not a string became its string",
     "later_turns_not_shown": "the request has turns after its last user turn; judges do not see them",
     "no_user_turn": "the request has no user turn; its last turn is taken",

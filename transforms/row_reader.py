@@ -1,7 +1,6 @@
 """One record read into a row: columns in all their spellings, and from the trace what the record does not give."""
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
@@ -18,7 +17,7 @@ from beamjudge.schemas.columns import (
 )
 from beamjudge.schemas.durations import read_seconds
 from beamjudge.schemas.json_text import decode_container, is_absent
-from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.json_value import Json, canonical_json, compact_json
 from beamjudge.schemas.lazy import lazy
 from beamjudge.schemas.log_tables import recognise_table
 from beamjudge.schemas.paths import column_of, lookup
@@ -36,7 +35,6 @@ from beamjudge.transforms.slices import slice_values, value_text
 
 _LATENCY_COLUMNS = ("execution_duration_ms", "execution_time_ms", "latency_ms")
 _NO_FACTS = TraceFacts()
-_AS_LOGGED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _Read = TypeVar("_Read")
 
 
@@ -107,20 +105,35 @@ class RowReader:
 
     def field(self, column: str) -> Json:
         """The logged value of an input column, wherever the record has it."""
+        if column == "response" and self._asks_anew:
+            return None  # tables have several spellings of nothing
         if self._logged is not None and column not in self._rules.mapped and column in self._logged.values:
             return self._logged.values[column]
         path = self._rules.paths[column]
         return self._data.get(path) if path == column else lookup(self._data, path)
 
     def check_call(self) -> None:
-        """Rejects a record of a table whose call failed, so that there is no answer to judge."""
+        """Rejects a record of a table whose call failed, so that there is no answer to judge.
+
+        One that merely has no response is left to an application, if there is one.
+        """
         if self._logged is None:
             return
         if self._logged.fault is not None:
             raise Rejected(self._logged.fault.code, self._logged.fault.reason)
-        if self._logged.is_unanswered and "response" not in self._rules.mapped:
+        if self._lacks_response and not self._asks_anew:
             raise Rejected("upstream_error", "the table has no response for the call")
         self._notes += self._logged.notes
+
+    @property
+    def _lacks_response(self) -> bool:
+        """Whether the record is of a table that should have a response and has none."""
+        return self._logged is not None and self._logged.is_unanswered and "response" not in self._rules.mapped
+
+    @lazy
+    def _asks_anew(self) -> bool:
+        """Whether an application makes the call of a table again: usage and latency of the first say nothing of it."""
+        return self._rules.asks_app and self._lacks_response and not self._has_trace
 
     @lazy
     def request_id(self) -> str:
@@ -286,6 +299,8 @@ class RowReader:
 
     def _usage(self, facts: TraceFacts, answered: ResponseForm | None, in_batch: bool) -> TokenUsage:
         """The trace's counts, else the response's, else a `usage` column's (in a batch, that is all rows' sum)."""
+        if self._asks_anew:
+            return TokenUsage()
         usage = facts.usage or (answered.usage if answered is not None else None)
         if usage is None and not in_batch and self._logged is not None:
             usage = self._logged.usage
@@ -296,6 +311,8 @@ class RowReader:
         return usage or TokenUsage()
 
     def _latency(self, facts: TraceFacts) -> float | None:
+        if self._asks_anew:
+            return None
         if facts.latency_seconds is not None:
             return facts.latency_seconds
         if self._logged is not None and self._logged.latency_seconds is not None:
@@ -338,7 +355,7 @@ def _to_send(logged: Json, form: RequestForm) -> str:
     if not isinstance(request, dict):
         is_chat = isinstance(form.canonical, dict)
         request = form.canonical if is_chat else {"messages": [{"role": "user", "content": form.text}]}
-    return _AS_LOGGED.encode(request)
+    return compact_json(request)
 
 
 def _check_body(column: str, logged: Json) -> None:

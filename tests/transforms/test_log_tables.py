@@ -415,3 +415,36 @@ def test_mlflow_demo_data_by_named_columns():
         assert row.expected_response == data["expected_response"]
         found += 1
     assert found == 17
+
+
+APP = {"endpoints": {"default": {"model": "lexical"}, "app": {"model": "agent"}}}
+SERVING = {
+    "databricks_request_id": "1",
+    "timestamp_ms": SECOND * 1000,
+    "execution_time_ms": 30,
+    "status_code": 200,
+    "request": '{"messages":[{"role":"user","content":"q"}]}',
+}
+
+
+@pytest.mark.parametrize("nothing", [None, "", "null", "[]", "{}", [], {}])
+def test_a_call_without_a_response_is_made_anew_by_an_application(nothing):
+    data = {**SERVING, "response": nothing}
+    assert reject_of(data).code == "upstream_error"
+    row = row_of(data, **APP)
+    assert (row.unanswered, row.response) == (SERVING["request"], None)
+    assert (row.latency_seconds, row.usage) == (None, TokenUsage()), "those of another call"
+
+
+def test_a_call_that_failed_and_one_with_an_answer_are_not_made_anew():
+    failed = {**SERVING, "response": None, "status_code": 500}
+    assert reject_of(failed, **APP).reason == "the logged call ended with status 500"
+    answered = row_of({**SERVING, "response": '{"choices":[{"message":{"content":"a"}}]}'}, **APP)
+    assert (answered.unanswered, answered.response_text, answered.latency_seconds) == (None, "a", 0.03)
+    assert reject_of({**SERVING, "response": None, "trace": "{}", "request_raw": "q"}, **APP).code == "upstream_error"
+
+
+def test_a_batch_of_a_table_without_a_response_is_asked_row_by_row():
+    request = '{"dataframe_records":[{"query":"a"},{"query":"b"}]}'
+    rows = outcomes({**SERVING, "request": request, "response": "null"}, **APP)
+    assert [row.unanswered for row in rows] == ['{"query":"a"}', '{"query":"b"}']

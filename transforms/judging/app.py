@@ -7,22 +7,22 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from beamjudge.schemas.answer import APP, Answer
-from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.columns import BadType, read_context
+from beamjudge.schemas.json_text import TooDeep, as_list, decode_json, is_object
+from beamjudge.schemas.json_value import Json, canonical_json, compact_json
+from beamjudge.schemas.parts import PartKind, read_part
 from beamjudge.schemas.record import SourceRecord
+from beamjudge.schemas.responses import decode_response, is_known_response
 from beamjudge.schemas.row import Row, TokenUsage
 from beamjudge.schemas.run_config import APP_ENDPOINT, INPUT_COLUMNS, Endpoint, RunConfig
-from beamjudge.transforms.judging.failures import from_error_body, not_a_completion
+from beamjudge.transforms.judging.failures import from_error_body, not_a_completion, not_json
 from beamjudge.transforms.judging.fitting import ASCII_PER_TOKEN, estimate_tokens, reply_tokens
-from beamjudge.transforms.reading.faults import BadRecord
-from beamjudge.transforms.reading.json_record import parse_record
 from beamjudge.transforms.row_reader import InputRules, Rejected, RowReader
 
 # Raised whenever the reading of replies changes in a way that can change a row: it is part of the application's hash.
-READER_VERSION = 1
+READER_VERSION = 2
 # Whole answers are read, and one of a stream is the same.
 _NOT_SENT = ("stream", "stream_options")
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_PAGE = b"<"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class AppBinding:
         """
         logged: dict[str, Any] = json.loads(unanswered)
         kept = {name: value for name, value in logged.items() if name not in _NOT_SENT}
-        body = _ENCODER.encode({**kept, **self.endpoint.parameters, "model": self.endpoint.model})
+        body = compact_json({**kept, **self.endpoint.parameters, "model": self.endpoint.model})
         return AppRequest(body.encode("utf-8", "replace"), estimate_tokens(body))
 
 
@@ -87,35 +87,68 @@ class AppReply(NamedTuple):
     usage: Json
 
 
+class _Reply(NamedTuple):
+    """A reply as the record of a log that it is read like. `is_whole` if it is the response itself, `usage` as sent."""
+
+    columns: dict[str, Json]
+    notes: tuple[str, ...]
+    is_whole: bool
+    usage: Json
+
+
 def read_app_reply(raw: bytes, seconds: float) -> AppReply:
     """The answer in a body of status 200, for which the application took `seconds`. Raises CallFailed.
 
-    A chat completion, or any other known shape of a response, also inside `{"response": ...}`. What is beside it
+    A response in any known shape, or one of any shape inside `{"response": ...}` or a trace. What is beside it
     (`retrieved_context`, `trace` or `databricks_output.trace`, `usage`) is read as the columns of a log are.
+    A body of no known shape is no answer, nor is a response without text, unless that text is there and empty.
     """
-    body, notes = _decode(raw)
-    is_envelope = "response" in body and "choices" not in body
-    if body.get("error") and not is_envelope and "choices" not in body:
-        raise from_error_body(body)
-    usage = body.get("usage")
-    columns = ("response", "retrieved_context", "trace", "usage")
-    logged: dict[str, Json] = {name: body[name] for name in columns if name in body}
-    if not is_envelope:
-        logged = {**logged, "response": dict(body)}
-    elif logged.get("trace") is None:
-        output = body.get("databricks_output")
-        logged["trace"] = output.get("trace") if isinstance(output, dict) else None
+    reply = _open(*_decode(raw))
     # The very reader of logged rows, so that an answer means the same whoever made it.
-    reader = RowReader(SourceRecord("", "", {"request": "", **logged}, notes), _RULES)
+    reader = RowReader(SourceRecord("", "", {"request": "", **reply.columns}, reply.notes), _RULES)
     try:
-        row = reader.row("", "", logged["response"], _is_of_use, in_batch=False)
+        row = reader.row("", "", reply.columns.get("response"), _is_of_use, in_batch=False)
     except Rejected as rejected:
-        raise not_a_completion(f"{rejected.code}: {rejected.reason}", usage=usage) from None
+        raise not_a_completion(f"{rejected.code}: {rejected.reason}", usage=reply.usage) from None
+    usage = reply.usage if _is_of_completions(reply.usage) else _usage(row.usage)
     if row.response is None or row.response_text is None:
         raise not_a_completion("no response", usage=usage)
+    if reply.is_whole and "other_response_shape" in row.notes:
+        raise not_a_completion("no known shape of a response", usage=usage)
+    if not row.response_text and not _has_text(json.loads(row.response)):
+        raise not_a_completion("a response without text", usage=usage)
     latency = seconds if row.latency_seconds is None else row.latency_seconds
     answer = Answer(row.response, row.response_text, row.retrieved_context, row.usage, latency, row.notes)
-    return AppReply(answer, usage if _is_of_completions(usage) else _usage(row.usage))
+    return AppReply(answer, usage)
+
+
+def _open(body: Json, notes: tuple[str, ...]) -> _Reply:
+    if not is_object(body):
+        return _Reply({"response": body}, notes, True, None)
+    is_whole = "choices" in body or ("response" not in body and is_known_response(body))
+    if body.get("error") and "response" not in body and "choices" not in body:
+        raise from_error_body(body)
+    names = ("response", "retrieved_context", "trace", "usage")
+    columns: dict[str, Json] = {name: body[name] for name in names if name in body}
+    if is_whole:
+        columns["response"] = body
+    elif columns.get("trace") is None:
+        output = body.get("databricks_output")
+        columns["trace"] = output.get("trace") if is_object(output) else None
+    try:
+        read_context(columns.get("retrieved_context"))
+    except BadType:  # the response beside it is paid for, and good
+        del columns["retrieved_context"]
+        notes = (*notes, "context_unreadable")
+    return _Reply(columns, notes, is_whole, body.get("usage"))
+
+
+def _has_text(response: Json) -> bool:
+    """Whether a response in normal form has text at all, if only an empty one."""
+    choices = as_list(response.get("choices")) if is_object(response) else []
+    message = choices[0].get("message") if choices and is_object(choices[0]) else None
+    content = message.get("content") if is_object(message) else None
+    return isinstance(content, str) or any(read_part(part).kind is PartKind.TEXT for part in as_list(content))
 
 
 # Nothing of a configuration counts here: it says how the log names things, and what becomes of its rows.
@@ -135,14 +168,17 @@ def _is_of_use(_: object) -> bool:
     return True
 
 
-def _decode(raw: bytes) -> tuple[dict[str, Json], tuple[str, ...]]:
+def _decode(raw: bytes) -> tuple[Json, tuple[str, ...]]:
+    """The JSON value of a body, with its notes; the text itself where it is a stream of events or of JSON lines."""
+    text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        return parse_record(raw.decode("utf-8", "replace"))
-    except BadRecord as error:
-        if raw[:200].lstrip().startswith(_PAGE):
-            raise not_a_completion("HTML instead of JSON", billed=False) from None
-        what = {"not_an_object": "not a JSON object", "too_deep": "nested too deep"}.get(error.code, "not JSON")
-        raise not_a_completion(what) from None
+        return decode_json(text)
+    except json.JSONDecodeError:
+        if decode_response(text)[0] is text:
+            raise not_json(raw) from None
+        return text, ()
+    except (TooDeep, RecursionError):
+        raise not_a_completion("nested too deep") from None
 
 
 def _is_of_completions(usage: Json) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beamjudge.schemas.json_value import Json
-from beamjudge.transforms.judging.failures import from_error_body, not_a_completion
+from beamjudge.transforms.judging.failures import from_error_body, not_a_completion, not_json
 from beamjudge.transforms.judging.reply import Reply
 
 
@@ -44,9 +44,7 @@ def _decode(raw: bytes) -> Any:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
-        if raw[:200].lstrip().startswith(b"<"):
-            raise not_a_completion("HTML instead of JSON", billed=False) from None
-        raise not_a_completion("not JSON") from None
+        raise not_json(raw) from None
 
 
 def _text(content: object) -> str | None:

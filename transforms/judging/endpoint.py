@@ -1,6 +1,5 @@
 """One endpoint as a worker process uses it: what it has taught, its limits and its breaker."""
 
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from beamjudge.schemas.answer import Answered
 from beamjudge.schemas.assessment import Outcome, Verdict, stopped_message
-from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.json_value import Json, compact_json
 from beamjudge.schemas.prices import price_of
 from beamjudge.schemas.run_config import APP_ENDPOINT, Endpoint
 from beamjudge.schemas.spend import NO_SPEND, Spend
@@ -30,7 +29,6 @@ from beamjudge.transforms.judging.spend import spend_of
 _LOGGER = logging.getLogger(__name__)
 # So many questions that were refused, while none was answered, are no accident of theirs.
 _REFUSED_QUESTIONS = 8
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -215,7 +213,7 @@ class EndpointClient:
         form = (self._learned | call.tried, call.reply_room, call.prompt)
         if call.prepared is None or call.prepared.form != form:
             body = self._body(call)
-            call.prepared = _Prepared(form, body, _ENCODER.encode(body).encode("utf-8", "replace"))
+            call.prepared = _Prepared(form, body, compact_json(body).encode("utf-8", "replace"))
         return call.prepared
 
     def _body(self, call: _Call) -> dict[str, Any]:

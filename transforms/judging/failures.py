@@ -98,6 +98,13 @@ def not_a_completion(reason: str, billed: bool = True, usage: Json = None) -> Ca
     return CallFailed(Failure(f"invalid_reply: {reason}", billed=billed, usage=usage))
 
 
+def not_json(raw: bytes) -> CallFailed:
+    """A body of status 200 that is no JSON. A page is what a proxy sends: no model has been asked."""
+    if raw[:200].lstrip().startswith(b"<"):
+        return not_a_completion("HTML instead of JSON", billed=False)
+    return not_a_completion("not JSON")
+
+
 def connection_failed(error: Exception, has_begun: bool) -> CallFailed:
     """What the HTTP library raised, as a failure; `has_begun` if a reply with status 200 had begun to come.
 

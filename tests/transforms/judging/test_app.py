@@ -36,6 +36,10 @@ def completion(content: str = "Hi.", **extra: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], **extra}
 
 
+def message(**fields: Any) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", **fields}}]}
+
+
 def trace(latency_ms: int, output: str = "traced") -> dict[str, Any]:
     """An MLflow trace with a retriever that found one document."""
     root = {"mlflow.spanInputs": '"q"', "mlflow.spanOutputs": json.dumps(output)}
@@ -129,7 +133,16 @@ def test_the_trace_gives_what_the_reply_does_not(body: dict[str, Any]) -> None:
 
 
 def test_a_trace_may_hold_the_response_and_an_unreadable_one_is_noted() -> None:
-    assert read({"response": None, "trace": trace(10)}).answer.response_text == "traced"
+    for body in (
+        {"response": None, "trace": trace(10)},
+        {"trace": trace(10)},
+        {"retrieved_context": [], "trace": json.dumps(trace(10))},
+        {"databricks_output": {"trace": trace(10)}},
+        {"id": "1", "status": "done", "trace": trace(10)},
+    ):
+        answer = read(body).answer
+        assert (answer.response_text, answer.latency_seconds) == ("traced", 0.01)
+        assert "response_from_trace" in answer.notes
     answer = read({"response": "Hi.", "trace": {"what": "ever"}}).answer
     assert (answer.response_text, answer.notes) == ("Hi.", ("trace_unreadable",))
 
@@ -139,16 +152,29 @@ def test_a_trace_may_hold_the_response_and_an_unreadable_one_is_noted() -> None:
     [
         (b"<html>", "invalid_reply: HTML instead of JSON"),
         (b"Secret", "invalid_reply: not JSON"),
-        (b'["Secret"]', "invalid_reply: not a JSON object"),
+        (b"Secret: data: {}", "invalid_reply: not JSON"),
+        (b"5", "invalid_reply: bad_type:response: a number, where a string or an object"),
+        (b"null", "invalid_reply: no response"),
+        (b"[]", "invalid_reply: no response"),
+        (b'[{"detail": "Secret"}]', "invalid_reply: no known shape of a response"),
         (b"[" * 300, "invalid_reply: nested too deep"),
         ({"response": None, "secret": "Secret"}, "invalid_reply: no response"),
         ({}, "invalid_reply: no response"),
         ({"error": {"message": "Secret"}}, "invalid_reply: an error object instead of a completion"),
         ({"error": {"code": 429, "message": "Secret"}}, "http_429: rate limited"),
-        (
-            {"response": "a", "retrieved_context": {"Secret": 3}},
-            "invalid_reply: bad_type:retrieved_context: an object, where a list of objects",
-        ),
+        ({"trace": {}, "error": {"code": 429, "message": "Secret"}}, "http_429: rate limited"),
+        ({"error": "", "detail": "Secret"}, "invalid_reply: no response"),
+        ({"status": "failed", "output": []}, "invalid_reply: no"),
+        ({"predictions": ["Secret", "b"]}, "invalid_reply: no response"),
+        ({"trace": {"what": "Secret"}}, "invalid_reply: no response"),
+        ({"choices": [{"message": None}]}, "invalid_reply: no known shape of a response"),
+        ({"choices": []}, "invalid_reply: a response without text"),
+        ({"response": {"choices": []}}, "invalid_reply: a response without text"),
+        (message(content=None), "invalid_reply: a response without text"),
+        (message(content=[]), "invalid_reply: a response without text"),
+        (message(content=None, reasoning_content="Secret"), "invalid_reply: a response without text"),
+        (message(content=[{"type": "thinking", "thinking": "Secret"}]), "invalid_reply: a response without text"),
+        ({"output": [{"type": "reasoning", "summary": []}]}, "invalid_reply: a response without text"),
     ],
 )
 def test_a_reply_that_is_no_answer_is_a_failure_that_repeats_nothing_of_it(body: Any, message: str) -> None:
@@ -156,6 +182,69 @@ def test_a_reply_that_is_no_answer_is_a_failure_that_repeats_nothing_of_it(body:
         read(body)
     assert failed.value.failure.message.startswith(message)
     assert "Secret" not in str(failed.value)
+
+
+CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "notes"),
+    [
+        (message(content=None, refusal="No."), "No.", ("refusal",)),
+        (
+            message(content=None, tool_calls=[CALL]),
+            '[{"function":{"arguments":"{}","name":"f"},"id":"1","type":"function"}]',
+            ("tool_calls_only",),
+        ),
+        (message(content=""), "", ()),
+        (message(content=[{"type": "text", "text": ""}]), "", ()),
+        ({"text": ""}, "", ()),
+        ({"response": ""}, "", ()),
+        (b'""', "", ()),
+        ({"response": {"city": "Bonn"}}, '{"city":"Bonn"}', ("other_response_shape",)),
+    ],
+)
+def test_refusals_calls_empty_texts_and_whatever_is_named_a_response_are_answers(
+    body: Any, text: str, notes: tuple[str, ...]
+) -> None:
+    answer = read(body).answer
+    assert (answer.response_text, answer.notes) == (text, notes)
+
+
+CHUNKS = [{"choices": [{"delta": {"content": "Hi"}}]}, {"choices": [{"delta": {"content": "."}}]}]
+END = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+USAGE = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}}
+STREAM = [*CHUNKS, END, USAGE]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Hi.",
+        ["Hi."],
+        json.dumps(message(content="Hi.")),
+        STREAM,
+        "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in STREAM).encode() + b"data: [DONE]\n\n",
+        "\n".join(map(json.dumps, STREAM)).encode(),
+        b"\xef\xbb\xbf" + json.dumps(message(content="Hi.")).encode(),
+    ],
+)
+def test_replies_that_are_no_json_objects_are_read_as_those_of_a_log(body: Any) -> None:
+    assert read(body).answer.response_text == "Hi."
+
+
+def test_a_stream_tells_what_it_has_cost() -> None:
+    reply = read(STREAM)
+    assert reply.answer.usage == TokenUsage(7, 2, 9)
+    assert reply.usage == {"prompt_tokens": 7, "completion_tokens": 2}
+
+
+@pytest.mark.parametrize("context", [5, {"Secret": 3}, ["a", ["b"]], [{"content": ["a"]}]])
+@pytest.mark.parametrize("response", [{"response": "Hi."}, completion("Hi.")])
+def test_a_context_that_cannot_be_read_does_not_cost_the_response(context: Any, response: dict[str, Any]) -> None:
+    answer = read({**response, "retrieved_context": context}).answer
+    assert (answer.response_text, answer.retrieved_context) == ("Hi.", None)
+    assert answer.notes == ("context_unreadable",)
 
 
 def test_what_was_billed_for_a_reply_that_is_no_answer_is_known() -> None:
