@@ -23,6 +23,7 @@ from beamjudge.schemas.record import InputFile
 from beamjudge.schemas.run_config import LEXICAL, Endpoint, RunConfig
 from beamjudge.transforms.aggregation.observe import run_metric_specs
 from beamjudge.transforms.attempt import Attempt, end_attempt
+from beamjudge.transforms.judging.fitting import configured_reply_tokens
 from beamjudge.transforms.judging.keys import KeyUnavailable, expand_headers, resolve_key
 from beamjudge.transforms.output_files import join, write_json
 from beamjudge.transforms.plan import RunPlan, plan_run
@@ -197,13 +198,20 @@ def _check_prices(plan: RunPlan) -> None:
 
 
 def _check_caps(plan: RunPlan) -> None:
-    """Caps hold because calls are counted beforehand; what documents an application will return is not known then."""
+    """Caps hold because calls are counted beforehand; what an application will return is not known then."""
     capped = [name for name in ("max_judge_calls", "max_cost_usd") if getattr(plan.config, name) is not None]
     open_ended = [binding.spec.name for binding in plan.judges if Need.CONTEXT in binding.spec.needs]
-    if plan.app is not None and capped and open_ended:
+    if plan.app is None or not capped:
+        return
+    if open_ended:
         raise UsageError(
             f"--{capped[0]} cannot be kept with --app_model and {', '.join(open_ended)}: the documents that the "
             "application will return are not known beforehand; choose other --judges, or use --sample_rate"
+        )
+    if plan.config.max_cost_usd is not None and configured_reply_tokens(plan.app.endpoint) is None:
+        raise UsageError(
+            "--max_cost_usd cannot be kept with --app_model: how long its answers are is not known beforehand; add "
+            "endpoints.app.parameters: {max_tokens: N} to the config file, or use --max_judge_calls"
         )
 
 

@@ -347,6 +347,18 @@ def test_caps_that_documents_of_the_application_could_break_are_refused(tmp_path
     assert app.requests == judge.requests == []
 
 
+def test_a_cap_on_cost_needs_to_know_how_long_answers_are(tmp_path, app, judge, capsys):
+    (tmp_path / "price.yaml").write_text("endpoints: {default: {price_per_million: {input: 1, output: 1}}}")
+    run = flags(tmp_path, app, questions(3), *judged_by(judge), "--judges", "safety", "--max_cost_usd", "5")
+    assert main([*run, "--config", str(tmp_path / "price.yaml")]) == 2
+    assert "add endpoints.app.parameters: {max_tokens: N}" in capsys.readouterr().err
+    (tmp_path / "long.yaml").write_text(
+        "endpoints: {default: {price_per_million: {input: 1, output: 1}}, app: {parameters: {max_tokens: 50}}}"
+    )
+    assert main([*run, "--config", str(tmp_path / "long.yaml")]) == 0
+    assert len(judge.requests) == 3
+
+
 def test_the_estimate_shows_the_application_and_the_judges_of_its_answers(tmp_path, app, judge, capsys):
     run = flags(tmp_path, app, questions(5), *judged_by(judge), "--judges", "safety", "--estimate")
     assert main(run) == 0

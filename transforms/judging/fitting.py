@@ -77,12 +77,17 @@ def _room(endpoint: Endpoint) -> int | None:
     return endpoint.context_tokens - reply_tokens(endpoint)
 
 
+def configured_reply_tokens(endpoint: Endpoint) -> int | None:
+    """The most tokens of a reply, if the endpoint's parameters set it."""
+    given = (endpoint.parameters.get(name) for name in ("max_completion_tokens", "max_tokens"))
+    return next((tokens for tokens in given if isinstance(tokens, int)), None)
+
+
 def reply_tokens(endpoint: Endpoint) -> int:
     """Tokens to keep free for the reply: as configured, else 1,024 and at most a quarter of the context."""
-    for name in ("max_completion_tokens", "max_tokens"):
-        configured = endpoint.parameters.get(name)
-        if isinstance(configured, int):
-            return configured
+    configured = configured_reply_tokens(endpoint)
+    if configured is not None:
+        return configured
     return min(_REPLY_TOKENS, (endpoint.context_tokens or _REPLY_TOKENS * _REPLY_SHARE) // _REPLY_SHARE)
 
 
