@@ -22,11 +22,12 @@ from beamjudge.transforms.metrics.registry import signatures
 from beamjudge.transforms.plan import RunPlan
 
 _COUNTS = ("records_read", "blank", "expanded", "grouped", "rows", "rejects", "bad_files", "duplicate_request_ids")
-# What numbers depend on; the last four only where they are installed, for METEOR's synonyms and some tokenizers.
+# What numbers depend on.
 _PACKAGES = (
-    *("apache-beam", "pyarrow", "aiohttp", "numpy", "scipy", "rapidfuzz", "regex", "google-re2", "jsonschema"),
-    *("py3langid", "nltk", "mecab-python3", "mecab-ko", "sentencepiece"),
-)
+    "apache-beam", "pyarrow", "aiohttp", "numpy", "scipy", "rapidfuzz", "regex", "google-re2", "jsonschema", "py3langid",
+)  # fmt: skip
+# Installed only for METEOR's synonyms and some tokenizers.
+_OPTIONAL_PACKAGES = ("nltk", "mecab-python3", "mecab-ko", "sentencepiece")
 _EXIT_CODES = {"done": 0, "gate_failed": 3, "stopped": 4}
 
 
@@ -82,8 +83,8 @@ def run_record(
 
 
 def _versions() -> dict[str, str]:
-    found = {}
-    for name in _PACKAGES:
+    found = {name: metadata.version(name) for name in _PACKAGES}
+    for name in _OPTIONAL_PACKAGES:
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return found

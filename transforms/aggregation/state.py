@@ -210,8 +210,8 @@ class MeanState(_Counts):
 class CorpusState(_Counts):
     """Summed statistics of a corpus score per bootstrap bucket, which is a bucket of clusters where there are any.
 
-    All buckets are in one packed array: with an object per number a run of a thousand slices would take five times
-    the memory.
+    All buckets are in one packed array: an object per number would fill the memory of a run with a
+    thousand slices.
     """
 
     __slots__ = ("_buckets", "_sums", "n_scored")

@@ -28,7 +28,7 @@ _MAX_REPLY_BYTES = 16 * 2**20
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """A loop for the judges' thread: uvloop's where there is one, as it saves a fifth or more of a call's CPU time."""
+    """A loop for the judges' thread: uvloop's where there is one, as it takes less CPU time."""
     try:
         import uvloop
     except ImportError:  # on Windows

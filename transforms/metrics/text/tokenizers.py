@@ -35,7 +35,7 @@ _HAN_LETTER = regex.compile(rf"[\p{{L}}\p{{N}}&&{_HAN}]", regex.V1)
 _UNSPACED_LETTER = regex.compile(_UNSPACED, regex.V1)
 _SPACED_LETTER = regex.compile(_SPACED, regex.V1)
 _LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
-# Signs like the micro and the ordinal ones are letters of no script.
+# The micro sign and its like are letters of no script.
 _OTHER_LETTER = regex.compile(rf"[\p{{L}}--[\p{{Script=Latin}}\p{{Script=Common}}{_HAN}{_NOT_HAN}]]", regex.V1)
 # A letter of an unspaced script with its marks; a word of another script; a symbol (an emoji, for one) beyond ASCII.
 # Joiners do not end a word (Unicode Standard Annex 29, rule WB4).
