@@ -24,7 +24,8 @@ from beamjudge.transforms.plan import RunPlan
 _COUNTS = ("records_read", "blank", "expanded", "grouped", "rows", "rejects", "bad_files", "duplicate_request_ids")
 # What numbers depend on.
 _PACKAGES = (
-    "apache-beam", "pyarrow", "aiohttp", "numpy", "scipy", "rapidfuzz", "regex", "google-re2", "jsonschema", "py3langid",
+    "apache-beam", "pyarrow", "aiohttp", "numpy", "scipy", "rapidfuzz", "regex", "google-re2", "jsonschema",
+    "py3langid",
 )  # fmt: skip
 # Installed only for METEOR's synonyms and some tokenizers.
 _OPTIONAL_PACKAGES = ("nltk", "mecab-python3", "mecab-ko", "sentencepiece")
