@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -118,30 +118,33 @@ def _check_settings_agree(runs: Sequence[FinishedRun]) -> None:
 
 
 def _check_judges_agree(runs: Sequence[FinishedRun]) -> None:
-    first = runs[0]
-    for run in runs[1:]:
-        mine, theirs = _judges(first), _judges(run)
-        for judge in sorted({*mine, *theirs}):
-            if mine.get(judge) != theirs.get(judge):
-                what = "the application under test" if judge == APP else f"the judge {judge}"
-                raise UsageError(
-                    f"{what} is not the same in {first.folder!r} ({mine.get(judge, 'not run')}) and "
-                    f"{run.folder!r} ({theirs.get(judge, 'not run')}); add --allow_different_judges to merge them"
-                )
+    for judge, run, mine, theirs in _disagreements(runs, _judges):
+        what = "the application under test" if judge == APP else f"the judge {judge}"
+        raise UsageError(
+            f"{what} is not the same in {runs[0].folder!r} ({mine or 'not run'}) and {run.folder!r} "
+            f"({theirs or 'not run'}); add --allow_different_judges to merge them"
+        )
 
 
 def _check_signatures_agree(runs: Sequence[FinishedRun]) -> None:
     """The settings agree, so what differs is what they were computed with: a library's release, or WordNet's data."""
-    first = runs[0]
+    for metric, run, mine, theirs in _disagreements(runs, _signatures):
+        raise UsageError(
+            f"{metric} was not computed alike in {runs[0].folder!r} ({mine or 'no signature'}) and {run.folder!r} "
+            f"({theirs or 'no signature'}); run one of them again, or add --allow_different_metrics to merge them"
+        )
+
+
+def _disagreements(
+    runs: Sequence[FinishedRun], told: Callable[[FinishedRun], Mapping[str, str]]
+) -> Iterator[tuple[str, FinishedRun, str | None, str | None]]:
+    """Where a run tells something else than the first one: the name, that run, and what the first and it tell."""
+    mine = told(runs[0])
     for run in runs[1:]:
-        mine, theirs = _signatures(first), _signatures(run)
-        for metric in sorted({*mine, *theirs}):
-            if mine.get(metric) != theirs.get(metric):
-                raise UsageError(
-                    f"{metric} was not computed alike in {first.folder!r} ({mine.get(metric, 'no signature')}) and "
-                    f"{run.folder!r} ({theirs.get(metric, 'no signature')}); run one of them again, or add "
-                    "--allow_different_metrics to merge them"
-                )
+        theirs = told(run)
+        for name in sorted({*mine, *theirs}):
+            if mine.get(name) != theirs.get(name):
+                yield name, run, mine.get(name), theirs.get(name)
 
 
 def _signatures(run: FinishedRun) -> Mapping[str, str]:
@@ -233,8 +236,10 @@ def _dropped_values(runs: Sequence[FinishedRun], run_id: str) -> list[MetricRow]
 
 def _check_the_rest_is_the_same(runs: Sequence[FinishedRun]) -> None:
     """What `(other)` holds is what a run did not keep; the sums of runs that kept different values are no run's."""
-    for what, flag, kept in (("slices", "--slice_by", _slices), ("named guidelines", "--judges", _guideline_keys)):
-        names = [kept(run) for run in runs]
+    kept = [_kept_names(run) for run in runs]
+    for what, flag, names in zip(
+        ("slices", "named guidelines"), ("--slice_by", "--judges"), zip(*kept, strict=True), strict=True
+    ):
         for run, found in zip(runs, names, strict=True):
             if any(OTHER_VALUE in name for name in found) and any(found != others for others in names):
                 raise UsageError(
@@ -244,13 +249,13 @@ def _check_the_rest_is_the_same(runs: Sequence[FinishedRun]) -> None:
                 )
 
 
-def _slices(run: FinishedRun) -> set[str]:
-    return {row["slice"] for row in output_folder.read_table(run.folder, "state")}
-
-
-def _guideline_keys(run: FinishedRun) -> set[str]:
-    keys = {row["key"] for row in output_folder.read_table(run.folder, "state") if row["key"] is not None}
-    return {key for key in keys if row_guideline_judge(key) is not None}
+def _kept_names(run: FinishedRun) -> tuple[set[str], set[str]]:
+    """The run's slices, and the metrics of the guidelines that its rows named."""
+    slices, keys = set(), set()
+    for row in output_folder.read_table(run.folder, "state"):
+        slices.add(row["slice"])
+        keys.add(row["key"])
+    return slices, {key for key in keys if key is not None and row_guideline_judge(key) is not None}
 
 
 def _value(row: Mapping[str, Any]) -> float:
