@@ -92,6 +92,26 @@ RUNNERS = ("DirectRunner", "DataflowRunner", "FlinkRunner", "PrismRunner", "Port
 _JUDGES = ", ".join(JUDGE_NAMES)
 _METRICS = ", ".join(f"{group} ({', '.join(members)})" for group, members in METRIC_GROUPS.items())
 
+
+def _endpoint_flags(prefix: str, endpoint: str, model: str, an: str, the: str) -> tuple[Flag, ...]:
+    """The flags that name an endpoint; `model` says what its model is, `an` and `the` whose it and its key are."""
+    return (
+        Flag(f"{prefix}_model", model, metavar="MODEL", target=f"endpoints.{endpoint}.model"),
+        Flag(
+            f"{prefix}_base_url",
+            f"{an} OpenAI-compatible endpoint",
+            metavar="URL",
+            target=f"endpoints.{endpoint}.base_url",
+        ),
+        Flag(
+            f"{prefix}_api_key",
+            f"where {the} key is: env:NAME, file:PATH or gcp-secret:NAME (default env:OPENAI_API_KEY)",
+            metavar="REFERENCE",
+            target=f"endpoints.{endpoint}.api_key",
+        ),
+    )
+
+
 GROUPS: dict[str, tuple[Flag, ...]] = {
     "input and output": (
         Flag(
@@ -150,19 +170,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("confidence", "the level of the intervals (default 0.95)", number, "LEVEL"),
     ),
     "the judge": (
-        Flag(
-            "judge_model",
-            "a model's name, or lexical for offline rules",
-            metavar="MODEL",
-            target="endpoints.default.model",
-        ),
-        Flag("judge_base_url", "an OpenAI-compatible endpoint", metavar="URL", target="endpoints.default.base_url"),
-        Flag(
-            "judge_api_key",
-            "where the key is: env:NAME, file:PATH or gcp-secret:NAME (default env:OPENAI_API_KEY)",
-            metavar="REFERENCE",
-            target="endpoints.default.api_key",
-        ),
+        *_endpoint_flags("judge", "default", "a model's name, or lexical for offline rules", "an", "the"),
         Flag("max_concurrency", "calls in flight per worker process (default 32)", integer, "N"),
         Flag(
             "requests_per_minute",
@@ -188,18 +196,12 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("no_verdict_reuse", "ask for every verdict again, also for those in the verdict store", is_switch=True),
     ),
     "the application under test": (
-        Flag(
-            "app_model",
+        *_endpoint_flags(
+            "app",
+            "app",
             "the model, or the application's name, that answers the rows without a response before they are judged",
-            metavar="MODEL",
-            target="endpoints.app.model",
-        ),
-        Flag("app_base_url", "its OpenAI-compatible endpoint", metavar="URL", target="endpoints.app.base_url"),
-        Flag(
-            "app_api_key",
-            "where its key is: env:NAME, file:PATH or gcp-secret:NAME (default env:OPENAI_API_KEY)",
-            metavar="REFERENCE",
-            target="endpoints.app.api_key",
+            "its",
+            "its",
         ),
     ),
     "gates": (

@@ -200,9 +200,9 @@ def _check_prices(plan: RunPlan) -> None:
 def _check_caps(plan: RunPlan) -> None:
     """Caps hold because calls are counted beforehand; what an application will return is not known then."""
     capped = [name for name in ("max_judge_calls", "max_cost_usd") if getattr(plan.config, name) is not None]
-    open_ended = [binding.spec.name for binding in plan.judges if Need.CONTEXT in binding.spec.needs]
     if plan.app is None or not capped:
         return
+    open_ended = [binding.spec.name for binding in plan.judges if Need.CONTEXT in binding.spec.needs]
     if open_ended:
         raise UsageError(
             f"--{capped[0]} cannot be kept with --app_model and {', '.join(open_ended)}: the documents that the "

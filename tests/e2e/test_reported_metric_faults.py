@@ -2,15 +2,14 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from direct import read_metrics, read_rows
 from fake_endpoint import NO, YES, Answer, Completion, FakeEndpoint
+from reported_faults import reported_faults
 
 from beamjudge.pipelines.cli import main
 
-_CASES = Path(__file__).parents[2] / "../shared/cases/bugs.jsonl"
 _AREAS = {"BLEU", "ROUGE", "document recall", "retrieval metrics", "aggregation"}
 _RECALL = "retrieval/ground_truth/document_recall"
 _TEXT = ("bleu", "rouge1", "rouge2", "rougeL", "rougeLsum")
@@ -19,10 +18,7 @@ _TEXT = ("bleu", "rouge1", "rouge2", "rougeL", "rougeLsum")
 @pytest.fixture(scope="module")
 def cases():
     """Each fault's input, by its id."""
-    if not _CASES.exists():
-        pytest.skip("shared data absent: cases/bugs.jsonl")
-    faults = [json.loads(line) for line in _CASES.read_text(encoding="utf-8").split("\n") if line]
-    return {fault["id"]: fault["input"] for fault in faults if fault["area"] in _AREAS}
+    return reported_faults(_AREAS)
 
 
 def run(folder, rows, *flags):

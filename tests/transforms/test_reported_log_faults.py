@@ -2,13 +2,13 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import apache_beam as beam
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
+from reported_faults import reported_faults
 
 from beamjudge.schemas.json_text import decode_container
 from beamjudge.schemas.record import InputFile, Reject, SourceRecord
@@ -21,7 +21,6 @@ from beamjudge.transforms.reading.ranges import plan_ranges, read_range
 from beamjudge.transforms.row_reader import InputRules
 from beamjudge.transforms.write import WriteTable
 
-_CASES = Path(__file__).parents[2] / "../shared/cases/bugs.jsonl"
 _AREAS = {"file reading", "trace parsing", "input schema", "parquet", "messages", "text", "inference table"}
 _CONFIG = RunConfig(input=["log"], output="out")
 
@@ -29,10 +28,7 @@ _CONFIG = RunConfig(input=["log"], output="out")
 @pytest.fixture(scope="module")
 def cases():
     """Each fault's input, by its id."""
-    if not _CASES.exists():
-        pytest.skip("shared data absent: cases/bugs.jsonl")
-    faults = [json.loads(line) for line in _CASES.read_text(encoding="utf-8").split("\n") if line]
-    return {fault["id"]: fault["input"] for fault in faults if fault["area"] in _AREAS}
+    return reported_faults(_AREAS)
 
 
 def test_every_fault_has_its_test(cases):

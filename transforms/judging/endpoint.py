@@ -107,9 +107,7 @@ class EndpointClient:
             RateWindow(limit, shared.processes) if limit else None
             for limit in (endpoint.requests_per_minute, endpoint.tokens_per_minute)
         )
-        self._limits = EndpointLimits(
-            shared.slots, shared.throttling, requests, tokens, shared.policy.first_wait, shared.policy.max_wait
-        )
+        self._limits = EndpointLimits(shared.slots, shared.throttling, requests, tokens, shared.policy)
         self._learned: frozenset[Change] = frozenset()
         self._learned_room: int | None = None
         self._learned_reply_room: int | None = None

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from beamjudge.transforms.judging.retry import RetryPolicy
+
 MINUTE = 60.0
 # Calls that left a minute apart may arrive a little closer together, as when the first of them had to connect.
 _ON_THE_WAY = 1.0
@@ -193,8 +195,8 @@ class Admission:
 class EndpointLimits:
     """All limits that a call to one endpoint passes: the endpoint's slots and rates, and the slots of the process.
 
-    An endpoint that refuses too much gets no calls for a while: as long as it asks, else `first_pause` seconds, doubled
-    with each pause until a call passes; `longest_pause` at most.
+    An endpoint that refuses too much gets no calls for a while: as long as it asks, else the policy's `first_wait`,
+    doubled with each pause until a call passes; `max_wait` at most.
     """
 
     def __init__(
@@ -203,15 +205,14 @@ class EndpointLimits:
         throttling: Throttling,
         requests: RateWindow | None = None,
         tokens: RateWindow | None = None,
-        first_pause: float = 0.5,
-        longest_pause: float = 30.0,
+        policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.slots = AdaptiveSlots(process_slots.limit)
         self._process_slots = process_slots
         self._throttling = throttling
         self._requests, self._tokens = requests, tokens
-        self._first_pause, self._longest_pause = first_pause, longest_pause
+        self._policy = policy or RetryPolicy()
         self._sleep = sleep
         self._turn = asyncio.Lock()
         self._pauses_in_a_row = 0
@@ -257,11 +258,11 @@ class EndpointLimits:
             return
         seconds = admission.retry_after
         if seconds is None:
-            seconds = self._first_pause * 2.0**self._pauses_in_a_row
+            seconds = self._policy.first_wait * 2.0**self._pauses_in_a_row
             self._pauses_in_a_row += 1
         self.slots.pause()
         self._throttling.held += 1
-        self._pause = asyncio.get_running_loop().call_later(min(seconds, self._longest_pause), self._resume)
+        self._pause = asyncio.get_running_loop().call_later(min(seconds, self._policy.max_wait), self._resume)
 
     def _resume(self) -> None:
         self._pause = None

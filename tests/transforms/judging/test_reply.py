@@ -1,11 +1,11 @@
 """Replies of judges, good, sloppy and hostile, and the one verdict or error that each of them means."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reported_faults import reported_faults
 
 from beamjudge.schemas.assessment import Outcome, Verdict
 from beamjudge.schemas.judges import Protocol
@@ -27,7 +27,6 @@ from beamjudge.transforms.judging.reply import (
     read_reply,
 )
 
-_CASES = Path(__file__).parents[3] / "../shared/cases/bugs.jsonl"
 _MESSAGES = {value for name, value in vars(reply_module).items() if name.isupper() and isinstance(value, str)}
 
 
@@ -315,15 +314,10 @@ _ALLOWED = {
 }
 
 
-@pytest.mark.skipif(not _CASES.exists(), reason="the collected bug reports are not here")
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_bugs_reported_of_other_judges(protocol: Protocol) -> None:
-    checked = set()
-    for line in filter(None, _CASES.read_text(encoding="utf-8").split("\n")):
-        case = json.loads(line)
-        if case["id"] in _ALLOWED:
-            replies = case["input"].get("judge_replies") or [case["input"]["judge_reply"]]
-            ratings = {read_reply(Reply(reply, "stop"), protocol).rating or "error" for reply in replies}
-            assert ratings <= _ALLOWED[case["id"]], case["id"]
-            checked.add(case["id"])
-    assert checked == set(_ALLOWED)
+    faults = reported_faults()
+    for fault, allowed in _ALLOWED.items():
+        replies = faults[fault].get("judge_replies") or [faults[fault]["judge_reply"]]
+        ratings = {read_reply(Reply(reply, "stop"), protocol).rating or "error" for reply in replies}
+        assert ratings <= allowed, fault

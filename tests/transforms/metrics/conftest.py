@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reported_faults import reported_faults
 
 from beamjudge.schemas.row import Document, Row, TokenUsage
 
@@ -66,10 +67,11 @@ def shared_lines() -> Callable[[str], list[dict[str, Any]]]:
 
 
 @pytest.fixture(scope="session")
-def reported_fault(shared_lines: Callable[[str], list[dict[str, Any]]]) -> Callable[[str], dict[str, Any]]:
+def reported_fault() -> Callable[[str], dict[str, Any]]:
     """The input of one publicly reported fault of other tools, by its id."""
 
     def find(fault_id: str) -> dict[str, Any]:
-        return next(case["input"] for case in shared_lines("cases/bugs.jsonl") if case["id"] == fault_id)
+        found: dict[str, Any] = reported_faults()[fault_id]
+        return found
 
     return find
