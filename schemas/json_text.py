@@ -3,7 +3,7 @@
 import gc
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, NoReturn, TypeGuard
 
@@ -50,6 +50,14 @@ def as_list(value: Json) -> list[Json]:
 def has_any(value: dict[str, Json], names: Collection[str]) -> bool:
     """Whether an object has any of these fields; a null field counts as absent."""
     return any(value.get(name) is not None for name in names)
+
+
+def first_of(value: dict[str, Json], names: Iterable[str]) -> Json:
+    """The first of an object's fields that is not null."""
+    for name in names:
+        if (found := value.get(name)) is not None:
+            return found
+    return None
 
 
 def is_absent(value: Json) -> bool:

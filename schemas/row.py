@@ -7,16 +7,14 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.spend import JudgeSpend
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """One earlier turn of a conversation, as text."""
 
     role: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A retrieved or expected document: its uri and its text, either of which may be absent."""
 
     doc_uri: str | None
@@ -37,8 +35,7 @@ class Guidelines:
         return list(self.rules)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
+class TokenUsage(NamedTuple):
     """Tokens that the application under test used; a count that was not logged is null, never 0."""
 
     input_tokens: int | None = None

@@ -125,7 +125,9 @@ def _palm_usage(metadata: Json) -> TokenUsage | None:
 
 def _count(usage: dict[str, Json], names: tuple[str, ...]) -> int | None:
     for name in names:
-        value = usage.get(name)
+        if name not in usage:
+            continue
+        value = usage[name]
         # Data frames turn integer columns with gaps into floats.
         if isinstance(value, float) and value.is_integer():
             value = int(value)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
+from beamjudge.schemas.json_text import as_list, decode_container, first_of, is_list, is_object
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.row import Document
 
@@ -78,10 +78,18 @@ def read_document(item: Json, schema: RetrieverSchema, notes: list[str]) -> Docu
     decoded = decode_container(logged) if isinstance(logged, str) else None
     inner = decoded.value if decoded else logged
     metadata = inner if is_object(inner) else {}
-    text_keys = _TEXT_KEYS if schema.text_key is None else (*_TEXT_KEYS, schema.text_key)
-    text = next((item[key] for key in text_keys if item.get(key) is not None), None)
-    uris = [metadata.get(schema.uri_key)]
-    uris += [level.get(key) for key in _URI_KEYS for level in (metadata, item)]
-    uri = next((uri for uri in uris if uri is not None), None)
+    text = first_of(item, _TEXT_KEYS)
+    if text is None and schema.text_key is not None:
+        text = item.get(schema.text_key)
     content = text if text is None or isinstance(text, str) else canonical_json(text)
-    return Document(uri_text(uri, notes), content)
+    return Document(uri_text(_uri(item, metadata, schema), notes), content)
+
+
+def _uri(item: dict[str, Json], metadata: dict[str, Json], schema: RetrieverSchema) -> Json:
+    if (own := metadata.get(schema.uri_key)) is not None:
+        return own
+    for key in _URI_KEYS:
+        for level in (metadata, item):
+            if (uri := level.get(key)) is not None:
+                return uri
+    return None

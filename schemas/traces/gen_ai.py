@@ -9,7 +9,7 @@ events `gen_ai.content.prompt` and `gen_ai.content.completion`, and numbered att
 
 from collections.abc import Iterable
 
-from beamjudge.schemas.json_text import as_list, is_list, is_object
+from beamjudge.schemas.json_text import as_list, first_of, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, SpanEvent, numbered
 from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
@@ -44,7 +44,7 @@ def read_gen_ai(span: AttributeSpan) -> Span:
     kinds = {str(kind).lower() for name in _KINDS if (kind := attributes.get(name)) is not None}
     is_retriever = not kinds.isdisjoint(_RETRIEVALS)
     is_agent = not kinds.isdisjoint({"invoke_agent", "agent", "workflow", "invoke_workflow"})
-    counts = {name: _first(attributes, names) for name, names in _COUNTS.items()}
+    counts = {name: first_of(attributes, names) for name, names in _COUNTS.items()}
     speaks = Speaks.AGENT if is_agent else Speaks.NO if not kinds.isdisjoint(_SILENT) else Speaks.YES
     return Span(
         span.id,
@@ -82,7 +82,7 @@ def _inputs(attributes: Attributes, events: Iterable[SpanEvent]) -> Json:
     if prompt is not None:
         return {"messages": prompt} if is_list(prompt) else prompt
     query = attributes.get("gen_ai.retrieval.query.text")
-    return decoded(_first(attributes, _INPUTS)) if query is None else query
+    return decoded(first_of(attributes, _INPUTS)) if query is None else query
 
 
 def _outputs(attributes: Attributes, events: Iterable[SpanEvent]) -> Json:
@@ -97,7 +97,7 @@ def _outputs(attributes: Attributes, events: Iterable[SpanEvent]) -> Json:
         if event.name == "gen_ai.content.completion":
             return _completion(decoded(event.attributes.get("gen_ai.completion")))
     said = attributes.get("ai.response.text")
-    return _completion(decoded(_first(attributes, _OUTPUTS))) if said is None else said
+    return _completion(decoded(first_of(attributes, _OUTPUTS))) if said is None else said
 
 
 def _completion(value: Json) -> Json:
@@ -168,10 +168,3 @@ def _parts(content: Json) -> Json:
     if is_list(parts) and parts and all(is_object(part) and "type" in part for part in parts):
         return parts
     return content
-
-
-def _first(attributes: Attributes, names: Iterable[str]) -> Json:
-    for name in names:
-        if (found := attributes.get(name)) is not None:
-            return found
-    return None

@@ -5,6 +5,7 @@ Ids are hex in schema 2, base64 in schema 3, and both in traces that were writte
 
 import binascii
 import re
+from functools import lru_cache
 
 from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json
@@ -19,7 +20,7 @@ _TYPE, _USAGE = "mlflow.spanType", "mlflow.chat.tokenUsage"
 _INPUTS, _OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 _HEX_ID = re.compile(r"(?:0x)?([0-9a-fA-F]{16})")
 _BASE64_ID = re.compile(r"[A-Za-z0-9+/_-]{11}=")
-_BASE64_LENGTH = 12
+_LONGEST_ID = 18
 _URL_SAFE = str.maketrans("-_", "+/")
 
 
@@ -48,11 +49,15 @@ def span_id(value: Json) -> str | None:
     if value is None or value == "":
         return None
     text = str(value)
-    if len(text) != _BASE64_LENGTH and (hexadecimal := _HEX_ID.fullmatch(text)):
+    return _spelled(text) if len(text) <= _LONGEST_ID else text
+
+
+@lru_cache(maxsize=1024)  # all children of a span repeat its id
+def _spelled(text: str) -> str:
+    if hexadecimal := _HEX_ID.fullmatch(text):
         return hexadecimal.group(1).lower()
     if _BASE64_ID.fullmatch(text):
-        plain = text.translate(_URL_SAFE) if "-" in text or "_" in text else text
-        return binascii.a2b_base64(plain).hex()
+        return binascii.a2b_base64(text.translate(_URL_SAFE)).hex()
     return text
 
 

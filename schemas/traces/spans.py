@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import compress
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -73,8 +74,7 @@ def exchange_of(spans: Sequence[Span]) -> Exchange:
     if root is not None and root.has_content:
         return root.exchange if root.speaks is not Speaks.NO else root.exchange._replace(response=None)
     speaking = [span.speaks is not Speaks.NO and span.has_content for span in spans]
-    inner = _below(spans, speaking)
-    outer = [span for span, speaks, below in zip(spans, speaking, inner, strict=True) if speaks and not below]
+    outer = _outermost(spans, speaking)
     agents = [span for span, speaks in zip(spans, speaking, strict=True) if speaks and span.speaks is Speaks.AGENT]
     if agents:
         outer = [min(agents, key=_start)]
@@ -104,8 +104,7 @@ def root_of(spans: Sequence[Span]) -> Span | None:
 
 def last_retrieval(spans: Sequence[Span]) -> Span | None:
     """The retriever that started last among those without a retriever above them; ties go to the later in the list."""
-    covered = _below(spans, [span.is_retriever for span in spans])
-    steps = [span for span, inner in zip(spans, covered, strict=True) if span.is_retriever and not inner]
+    steps = _outermost(spans, [span.is_retriever for span in spans])
     if not steps:
         return None
     begun = [-1 if span.times.start is None else span.times.start for span in steps]
@@ -117,8 +116,8 @@ def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
 
     A count that one of the summed spans does not report is null, since a part is not the sum.
     """
-    covered = _below(spans, [span.usage is not None for span in spans])
-    counted = [span.usage for span, inner in zip(spans, covered, strict=True) if span.usage is not None and not inner]
+    reporting = _outermost(spans, [span.usage is not None for span in spans])
+    counted = [span.usage for span in reporting if span.usage is not None]
     if not counted:
         return None
     return TokenUsage(
@@ -135,17 +134,27 @@ def seconds_of(span: Span | None) -> float | None:
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    total = sum(known)
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
     # Counts are written as 64-bit integers; no trace that can be trusted has more tokens.
-    return total if len(known) == len(counts) and total <= LARGEST_COUNT else None
+    return total if total <= LARGEST_COUNT else None
+
+
+def _outermost(spans: Sequence[Span], flagged: Sequence[bool]) -> list[Span]:
+    """The flagged spans that have no flagged one above them."""
+    chosen = [*compress(spans, flagged)]
+    parents = {span.parent for span in spans}
+    if parents.isdisjoint([span.id for span in chosen]):
+        return chosen  # as in most traces: what retrieves or calls a model has no steps below
+    inner = compress(_below(spans, flagged), flagged)
+    return [span for span, is_inner in zip(chosen, inner, strict=True) if not is_inner]
 
 
 def _below(spans: Sequence[Span], flagged: Sequence[bool]) -> list[bool]:
     """For each span whether a flagged one is above it. Missing parents and cycles end the way up."""
-    parents = {span.parent for span in spans}
-    if not any(is_flagged and span.id in parents for span, is_flagged in zip(spans, flagged, strict=True)):
-        return [False] * len(spans)  # as in most traces: what retrieves or calls a model has no steps below
     positions = {span.id: index for index, span in enumerate(spans) if span.id is not None}
     known: dict[int, bool] = {}
     for index in range(len(spans)):

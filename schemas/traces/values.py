@@ -16,11 +16,11 @@ def decoded(value: Json) -> Json:
     """An attribute's value: its JSON text decoded; text that is no JSON is itself."""
     if not isinstance(value, str):
         return value
+    if value[:1] == '"' and value[-1:] == '"' and value[1:-1].isalnum():  # a word, such as a span's type
+        return value[1:-1]
     if (container := decode_container(value)) is not None:
         return container.value
     text = value.strip()
-    if text[:1] == text[-1:] == '"' and text[1:-1].isalnum():  # a word, such as a span's type
-        return text[1:-1]
     if text in _LITERALS:
         return _LITERALS[text]
     if text[:1] == '"' and (quoted := decode_container(f"[{text}]")) is not None:

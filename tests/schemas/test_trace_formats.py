@@ -582,7 +582,7 @@ child_runs dotted_order span_id parent_id kind start_ns
 """
 _KEYS = st.sampled_from(_NAMES.split())
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_KEYS, inner, max_size=5),
     max_leaves=30,
 )
