@@ -12,6 +12,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from beamjudge.pipelines import evaluate, output_folder, report
+from beamjudge.pipelines.collector import long_lived_modules
 from beamjudge.pipelines.estimate import estimate
 from beamjudge.pipelines.flags import RUNNERS, Parser, flag_names, unknown_flag
 from beamjudge.pipelines.interrupt import interruptible
@@ -66,7 +67,7 @@ def _estimate(started: Launch, plan: RunPlan, files: Sequence[InputFile]) -> int
         raise UsageError(
             f"--estimate: got --runner {started.runner}; expected {_DIRECT}, since its result is printed here"
         )
-    with report.quiet_beam(), interruptible():
+    with report.quiet_beam(), interruptible(), long_lived_modules():
         estimate(_pipeline(started), plan, files)
     return 0
 
@@ -79,7 +80,7 @@ def _run(started: Launch, plan: RunPlan, files: Sequence[InputFile]) -> dict[str
         output_folder.clear(output)
         if not started.quiet:
             _say_what_starts(started, len(files))
-        with interruptible():
+        with interruptible(), long_lived_modules():
             _run_pipeline(started, plan, files, attempt)
         run = output_folder.read_json(join(output, "run.json"))
         if run is None:

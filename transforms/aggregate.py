@@ -14,6 +14,7 @@ from beamjudge.transforms.aggregation.observe import observe_row, run_metric_spe
 from beamjudge.transforms.aggregation.state import Observation, SliceState
 from beamjudge.transforms.aggregation.summarize import metric_rows
 from beamjudge.transforms.plan import RunPlan
+from beamjudge.transforms.windows import in_one_window
 
 _COUNTS: Final = "counts"
 
@@ -40,12 +41,7 @@ class Aggregate(beam.PTransform[beam.PCollection[EvaluatedRow], Aggregated]):
     # Quoted, because Beam warns of every result that is no PCollection and takes a string for no hint.
     def expand(self, rows: beam.PCollection[EvaluatedRow]) -> "Aggregated":
         observe = beam.ParDo(_Observe(self._plan)).with_output_types(tuple[str, Observation], counts=tuple[str, int])
-        # Numbers are of the whole log, whatever windows somebody's pipeline has put its rows into.
-        observed = (
-            rows
-            | "OneWindow" >> beam.WindowInto(GlobalWindows())
-            | "Observe" >> observe.with_outputs(_COUNTS, main="observations")
-        )
+        observed = in_one_window(rows) | "Observe" >> observe.with_outputs(_COUNTS, main="observations")
         combine = CombineStates()  # type: ignore[no-untyped-call]  # Beam's constructor
         states = observed.observations | "CombineStates" >> beam.CombinePerKey(combine)
         metrics = states | "Summarize" >> beam.ParDo(_Summarize(self._plan)).with_output_types(MetricRow)

@@ -17,6 +17,7 @@ from beamjudge.schemas.requests.batches import pair_responses, read_batch
 from beamjudge.schemas.row import Row
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.transforms.row_reader import InputRules, Rejected, RowReader
+from beamjudge.transforms.windows import in_one_window
 
 REJECTS: Final = "rejects"
 COUNTS: Final = "counts"
@@ -42,15 +43,9 @@ class Normalize(beam.PTransform[beam.PCollection[SourceRecord], Normalized]):
     @no_annotations  # type: ignore[untyped-decorator]  # Beam warns of a result of several collections
     def expand(self, records: beam.PCollection[SourceRecord]) -> Normalized:
         normalize = beam.ParDo(_NormalizeDoFn(self._rules, self._can_score))
-        # Counts are of the whole log, whatever windows somebody's pipeline has put its records into.
-        outputs = (
-            records
-            | "OneWindow" >> beam.WindowInto(GlobalWindows())
-            | "NormalizeRecords"
-            >> normalize.with_output_types(Row, rejects=Reject, counts=tuple[str, int]).with_outputs(
-                REJECTS, COUNTS, main="rows"
-            )
-        )
+        outputs = in_one_window(records) | "NormalizeRecords" >> normalize.with_output_types(
+            Row, rejects=Reject, counts=tuple[str, int]
+        ).with_outputs(REJECTS, COUNTS, main="rows")
         return Normalized(outputs["rows"], outputs[REJECTS], outputs[COUNTS])
 
 

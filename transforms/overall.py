@@ -1,6 +1,6 @@
 """Overall: one yes or no per row over the judges that count for it, with the first failing judge as root cause."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import apache_beam as beam
@@ -58,11 +58,15 @@ class Overall(beam.PTransform[beam.PCollection[EvaluatedRow], beam.PCollection[E
         self._judges = tuple(judges)
 
     def expand(self, rows: beam.PCollection[EvaluatedRow]) -> beam.PCollection[EvaluatedRow]:
-        evaluated: beam.PCollection[EvaluatedRow] = rows | "SetOverall" >> beam.Map(
-            _with_overall, self._judges
+        evaluated: beam.PCollection[EvaluatedRow] = rows | "SetOverall" >> beam.ParDo(
+            _SetOverall(self._judges)
         ).with_output_types(EvaluatedRow)
         return evaluated
 
 
-def _with_overall(evaluated: EvaluatedRow, judges: tuple[JudgeSpec, ...]) -> EvaluatedRow:
-    return replace(evaluated, overall=overall_verdict(evaluated.row, evaluated.assessments, judges))
+class _SetOverall(beam.DoFn):
+    def __init__(self, judges: tuple[JudgeSpec, ...]) -> None:
+        self._judges = judges
+
+    def process(self, element: EvaluatedRow) -> Iterator[EvaluatedRow]:
+        yield replace(element, overall=overall_verdict(element.row, element.assessments, self._judges))

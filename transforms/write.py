@@ -1,6 +1,6 @@
 """Writing tables: Parquet with a fixed schema, whatever the rows; an empty table is a file without rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import apache_beam as beam
@@ -52,7 +52,7 @@ class _RowGroups(beam.DoFn):
 
     def process(self, element: dict[str, Any]) -> Iterator[pa.Table]:
         self._records.append(element)
-        self._bytes += _size(element)
+        self._bytes += _size(element.values())
         if self._bytes >= _GROUP_BYTES or len(self._records) >= _GROUP_ROWS:
             yield self._take()
 
@@ -66,12 +66,17 @@ class _RowGroups(beam.DoFn):
         return table
 
 
-def _size(value: Any) -> int:
-    """The bytes that a cell, or a record of cells, takes, roughly."""
-    if isinstance(value, (str, bytes)):
-        return _CELL_BYTES + len(value)
-    if isinstance(value, dict):
-        return _CELL_BYTES + sum(map(_size, value.values()))
-    if isinstance(value, list):
-        return _CELL_BYTES + sum(map(_size, value))
-    return _CELL_BYTES
+def _size(cells: Iterable[Any]) -> int:
+    """The bytes that cells take, roughly."""
+    size = 0
+    for cell in cells:
+        size += _CELL_BYTES
+        if cell is None:
+            continue
+        if isinstance(cell, (str, bytes)):
+            size += len(cell)
+        elif isinstance(cell, dict):
+            size += _size(cell.values())
+        elif isinstance(cell, list):
+            size += _size(cell)
+    return size

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from beamjudge.prompts import load_prompt
 from beamjudge.schemas.json_value import canonical_json
@@ -30,9 +31,21 @@ class JudgeBinding:
         identity = [self.spec.name, self.spec.version, self.prompt, *shared, self.protocol.value, PARSER_VERSION]
         return hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:16]
 
+    @cached_property
+    def identity(self) -> bytes:
+        """What of a call's identity is the same for all of the judge's questions, as canonical JSON."""
+        endpoint = self.endpoint
+        identity = [endpoint.base_url, endpoint.model, requested_parameters(endpoint), self.hash]
+        return canonical_json(identity).encode("utf-8", "surrogatepass")
+
     @property
     def model(self) -> str:
         return self.endpoint.model
+
+
+def requested_parameters(endpoint: Endpoint) -> dict[str, Any]:
+    """The parameters as configured, temperature 0 by default: part of what identifies a verdict."""
+    return {"temperature": 0, **endpoint.parameters}
 
 
 def shared_prompts(protocol: Protocol) -> tuple[str, ...]:

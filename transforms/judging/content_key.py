@@ -3,10 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 
-from beamjudge.schemas.json_value import canonical_json
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.render import Message
-from beamjudge.transforms.judging.request_form import requested_parameters
 
 
 def content_key(binding: JudgeBinding, messages: Sequence[Message]) -> str:
@@ -15,9 +13,7 @@ def content_key(binding: JudgeBinding, messages: Sequence[Message]) -> str:
     The parameters are those that the configuration asks for, whatever the endpoint then makes of them. The messages
     follow the rest with the length of each, as bytes: writing them as JSON would take longer than hashing them.
     """
-    endpoint = binding.endpoint
-    identity = [endpoint.base_url, endpoint.model, requested_parameters(endpoint), binding.hash]
-    digest = hashlib.sha256(canonical_json(identity).encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(binding.identity)
     for message in messages:
         content = message.content.encode("utf-8", "surrogatepass")
         digest.update(f"\n{message.role} {len(content)}\n".encode())

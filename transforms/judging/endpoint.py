@@ -1,5 +1,6 @@
 """One endpoint as a worker process uses it: what it has taught, its limits and its breaker."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -137,9 +138,12 @@ class EndpointClient:
                     # An endpoint that does not take a longer reply has still answered: that is what went wrong.
                     message = call.cut_off if call.cut_off and error.failure.changeable else error.failure.message
                     return Verdict.failed(message, wasted=call.wasted)
+                is_cancelled = await _step_aside()
                 verdict = self._answered(call, completion)
                 if verdict is not None:
                     return verdict
+                if is_cancelled:
+                    raise asyncio.CancelledError
         finally:
             self._end(call)
 
@@ -349,6 +353,18 @@ class EndpointClient:
 
     def _fatal_line(self, what: str) -> str:
         return f"endpoint {self._name} ({self._endpoint.address}, model {self._endpoint.model}) {what}"
+
+
+async def _step_aside() -> bool:
+    """Let the call that got this one's slot leave first: reading a reply takes longer than sending the next request.
+
+    Tells whether the caller was cancelled meanwhile, instead of raising: the reply is paid for, so it is to be read.
+    """
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        return True
+    return False
 
 
 def _refusal(stop: Stop, endpoint: Endpoint, flags: str) -> str:

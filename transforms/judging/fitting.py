@@ -37,6 +37,8 @@ def estimate_tokens(text: str) -> int:
     English prose has four to five characters a token; code, numbers and ids come close to three. With the common
     byte-pair vocabularies a Chinese or Thai character (three bytes in UTF-8) takes one to two tokens.
     """
+    if text.isascii():
+        return -(-len(text) // ASCII_PER_TOKEN)
     size = len(text.encode("utf-8", "surrogatepass"))
     ascii_characters = len(text.encode("ascii", "ignore"))
     return -(-ascii_characters // ASCII_PER_TOKEN) + -(-2 * (size - ascii_characters) // 3)

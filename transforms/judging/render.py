@@ -9,6 +9,8 @@ brace in it stays what it is.
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from beamjudge.prompts import load_prompt
@@ -68,27 +70,57 @@ def render(binding: JudgeBinding, inputs: JudgeInputs) -> tuple[Message, ...]:
     """
     if binding.protocol is Protocol.MINICHECK:
         return (Message("user", _minicheck(binding.prompt, inputs)),)
-    criteria, separator, data = binding.prompt.partition(_DATA_BELOW)
-    if not separator:
-        criteria, data = "", binding.prompt
-    named = dict.fromkeys(_PLACEHOLDER.findall(data))
-    pieces = {name: _pieces(name, inputs) for name in named}
+    template = _template(binding.prompt, binding.protocol)
+    pieces = {name: _pieces(name, inputs) for name in template.names}
     fence = _fence([piece.text for group in pieces.values() for piece in group])
-    blocks = {name: "\n".join(_fenced(fence, piece) for piece in group) for name, group in pieces.items()}
-    rules = load_prompt("rules").replace("{fence}", fence)
-    system = [criteria.strip(), rules.strip(), load_prompt(f"answer_{binding.protocol.value}").strip()]
-    return (Message("system", "\n\n".join(filter(None, system))), Message("user", _filled(data, blocks)))
+    blocks = {name: "\n".join([_fenced(fence, piece) for piece in group]) for name, group in pieces.items()}
+    system = f"{template.criteria}{template.rules.replace('{fence}', fence)}{template.answer}"
+    return (Message("system", system), Message("user", _filled(template.lines, blocks)))
 
 
-def _filled(template: str, blocks: dict[str, str]) -> str:
+class _Line(NamedTuple):
+    """A line of a prompt's data: its text, and the placeholder that it is nothing but."""
+
+    text: str
+    placeholder: str | None
+
+
+class _Template(NamedTuple):
+    """What a prompt has in common for all questions: the system message around the fence, and the data's lines."""
+
+    criteria: str
+    rules: str
+    answer: str
+    lines: tuple[_Line, ...]
+    names: tuple[str, ...]
+
+
+@cache
+def _template(prompt: str, protocol: Protocol) -> _Template:
+    criteria, separator, data = prompt.partition(_DATA_BELOW)
+    if not separator:
+        criteria, data = "", prompt
+    lines = []
+    for line in data.strip().split("\n"):
+        alone = _PLACEHOLDER.fullmatch(line.strip())
+        lines.append(_Line(line, alone[1] if alone else None))
+    return _Template(
+        f"{criteria.strip()}\n\n".lstrip(),
+        load_prompt("rules").strip(),
+        f"\n\n{load_prompt(f'answer_{protocol.value}').strip()}",
+        tuple(lines),
+        tuple(dict.fromkeys(_PLACEHOLDER.findall(data))),
+    )
+
+
+def _filled(template: Sequence[_Line], blocks: dict[str, str]) -> str:
     """The data part with its blocks: a line of its own for each, and no line for a piece that the row does not have."""
     lines: list[str] = []
-    for line in template.strip().split("\n"):
-        alone = _PLACEHOLDER.fullmatch(line.strip())
-        if alone is None:
-            lines.append(_PLACEHOLDER.sub(lambda match: f"\n{blocks[match[1]] or _NOTHING}\n", line))
-        elif blocks[alone[1]]:
-            lines.append(blocks[alone[1]])
+    for line in template:
+        if line.placeholder is None:
+            lines.append(_PLACEHOLDER.sub(lambda match: f"\n{blocks[match[1]] or _NOTHING}\n", line.text))
+        elif blocks[line.placeholder]:
+            lines.append(blocks[line.placeholder])
     return "\n".join(lines)
 
 

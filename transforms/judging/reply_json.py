@@ -6,13 +6,12 @@ as they stand), trailing commas, Python's True, False and None. Text inside stri
 
 import math
 import re
-from dataclasses import dataclass, field
 
 from beamjudge.schemas.json_value import Json
 
 MAX_DEPTH = 100
 
-_SPACE = re.compile(r"\s*")
+_SPACE = re.compile(r"\s+")
 _UP_TO_QUOTE = {quote: re.compile(rf"[^{quote}\\]*(?:\\.[^{quote}\\]*)*", re.DOTALL) for quote in "\"'"}
 _AFTER_STRING = re.compile(r"\s*[,:}\]]")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -56,20 +55,18 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-@dataclass
 class _Open:
-    """An object or array whose end has not been reached."""
+    """An object or array whose end, `closer`, has not been reached."""
 
-    is_object: bool
-    keys: list[str] = field(default_factory=list)
-    values: list[Json] = field(default_factory=list)
+    __slots__ = ("closer", "keys", "values")
 
-    @property
-    def closer(self) -> str:
-        return "}" if self.is_object else "]"
+    def __init__(self, closer: str) -> None:
+        self.closer = closer
+        self.keys: list[str] = []
+        self.values: list[Json] = []
 
     def value(self) -> Json:
-        if not self.is_object:
+        if self.closer == "]":
             return self.values
         result: dict[str, Json] = {}
         for key, value in zip(self.keys, self.values, strict=True):
@@ -80,7 +77,7 @@ class _Open:
 
 def _parse_object(text: str, start: int) -> tuple[dict[str, Json], int]:
     """The object that begins at `start`, and where it ends."""
-    open_values = [_Open(is_object=True)]
+    open_values = [_Open("}")]
     at = _skip_space(text, start + 1)
     while True:
         top = open_values[-1]
@@ -93,14 +90,14 @@ def _parse_object(text: str, start: int) -> tuple[dict[str, Json], int]:
             open_values[-1].values.append(value)
             at = _skip_space(text, at + 1)
         else:
-            if top.is_object:
+            if top.closer == "}":
                 key, at = _parse_string(text, at)
                 top.keys.append(key)
                 at = _skip_space(text, _expect(text, _skip_space(text, at), ":"))
             if text[at : at + 1] in ("{", "["):
                 if len(open_values) == MAX_DEPTH:
                     raise _MalformedError
-                open_values.append(_Open(is_object=text[at] == "{"))
+                open_values.append(_Open("}" if text[at] == "{" else "]"))
                 at = _skip_space(text, at + 1)
                 continue
             scalar, at = _parse_scalar(text, at)
@@ -128,12 +125,14 @@ def _parse_string(text: str, at: int) -> tuple[str, int]:
         raise _MalformedError
     end = at
     while True:
-        end = _end_of_match(_UP_TO_QUOTE[quote], text, end + 1)
+        rest = _UP_TO_QUOTE[quote].match(text, end + 1)
+        end = rest.end() if rest else end + 1
         if text[end : end + 1] != quote:
             raise _MalformedError
         if quote == '"' or _AFTER_STRING.match(text, end + 1):
             break
-    return without_surrogates(_ESCAPE.sub(_unescape, text[at + 1 : end])), end + 1
+    string = text[at + 1 : end]
+    return without_surrogates(_ESCAPE.sub(_unescape, string) if "\\" in string else string), end + 1
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -149,10 +148,5 @@ def _expect(text: str, at: int, char: str) -> int:
 
 
 def _skip_space(text: str, at: int) -> int:
-    return _end_of_match(_SPACE, text, at)
-
-
-def _end_of_match(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Where a match of `pattern`, which matches the empty text too, ends."""
-    match = pattern.match(text, at)
-    return match.end() if match else at
+    space = _SPACE.match(text, at)
+    return space.end() if space else at

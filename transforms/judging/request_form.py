@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.judges import Protocol
 from beamjudge.schemas.run_config import Endpoint
+from beamjudge.transforms.judging.binding import requested_parameters
 from beamjudge.transforms.judging.failures import Failure
 from beamjudge.transforms.judging.render import REPLY_SCHEMA, Message
 
@@ -25,11 +26,6 @@ _REPLY_LIMITS = ("max_tokens", "max_completion_tokens")
 _MORE = 4
 _USUAL_REPLY_TOKENS = 1024
 _KEPT = frozenset({"model", "messages", "response_format"})
-
-
-def requested_parameters(endpoint: Endpoint) -> dict[str, Any]:
-    """The parameters as configured, temperature 0 by default: part of what identifies a verdict."""
-    return {"temperature": 0, **endpoint.parameters}
 
 
 def request_body(
