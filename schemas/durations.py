@@ -1,12 +1,21 @@
 """How long something took, as logs have it."""
 
 import re
+from collections.abc import Iterable
 
 from beamjudge.schemas.json_value import Json
 
 _LONGEST_SECONDS = 1e12  # what no clock measures is no duration
 _LONGEST_TEXT = 40
 _WITH_UNIT = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
+
+
+def first_seconds(data: dict[str, Json], names: Iterable[str]) -> float | None:
+    """The first of these fields that holds a duration, in milliseconds where it is a number; null without any."""
+    for name in names:
+        if name in data and (seconds := read_seconds(data[name], 1000)) is not None:
+            return seconds
+    return None
 
 
 def read_seconds(value: Json, per_second: int = 1) -> float | None:

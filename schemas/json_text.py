@@ -77,7 +77,7 @@ def decode_json(text: str, has_surrogates: bool = False) -> DecodedJson:
     Raises TooDeep, json.JSONDecodeError, and RecursionError where a caller's stack leaves less than 200 levels.
     """
     # Few texts have so many brackets at all, and counting is much cheaper than looking at where they stand.
-    if text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(text):
+    if len(text) > MAX_DEPTH and text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(text):
         raise TooDeep(f"nested deeper than {MAX_DEPTH} levels")
     if len(text) < _LONG_TEXT:
         return _decode(text, has_surrogates)

@@ -39,11 +39,11 @@ _OUTPUT = (
 _TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
 # Every one of these names has one of these words in it.
 WORDS_OF_COUNTS = ("oken", "eval_count")
-# Where a response has its counts, from the most to the least specific place.
+# Where a response has its counts: a field, or a field of its object, from the most to the least specific place.
 _PLACES = (
-    ("usage",),
-    ("usageMetadata",),
-    ("usage_metadata",),
+    ("usage", None),
+    ("usageMetadata", None),
+    ("usage_metadata", None),
     ("kwargs", "usage_metadata"),  # LangChain
     ("data", "usage_metadata"),
     ("message", "usage_metadata"),
@@ -54,8 +54,8 @@ _PLACES = (
     ("meta", "usage"),  # Haystack
     ("raw", "usage"),  # LlamaIndex
     ("x_groq", "usage"),
-    ("details",),
-    ("metrics",),  # Replicate
+    ("details", None),
+    ("metrics", None),  # Replicate
 )
 _COUNTED_BESIDE = frozenset(
     {"eval_count", "prompt_eval_count", "generation_token_count", "inputTextTokenCount", "num_tokens_generated"}
@@ -94,10 +94,10 @@ def response_usage(response: Json) -> TokenUsage | None:
 
 
 def _usage_of(response: dict[str, Json]) -> TokenUsage | None:
-    for path in _PLACES:
-        place: Json = response
-        for step in path:
-            place = place.get(step) if is_object(place) else None
+    for field, inner in _PLACES:
+        place = response.get(field)
+        if inner is not None:
+            place = place.get(inner) if is_object(place) else None
         if place is not None and (usage := read_usage(place)) is not None:
             return usage
     first = next(iter(as_list(response.get("results"))), None)

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from beamjudge.schemas.columns import (
     BadType,
+    Strings,
     read_context,
     read_expected_context,
     read_guidelines,
@@ -15,7 +16,7 @@ from beamjudge.schemas.columns import (
     read_strings,
     type_name,
 )
-from beamjudge.schemas.durations import read_seconds
+from beamjudge.schemas.durations import first_seconds
 from beamjudge.schemas.json_text import decode_container, is_absent
 from beamjudge.schemas.json_value import Json, canonical_json, compact_json
 from beamjudge.schemas.lazy import lazy
@@ -35,6 +36,8 @@ from beamjudge.transforms.slices import slice_values, value_text
 
 _LATENCY_COLUMNS = ("execution_duration_ms", "execution_time_ms", "latency_ms")
 _NO_FACTS = TraceFacts()
+_NO_USAGE = TokenUsage()
+_NO_STRINGS = Strings(None)
 _Read = TypeVar("_Read")
 
 
@@ -91,6 +94,9 @@ class _Expectations(NamedTuple):
     facts: tuple[str, ...] | None
 
 
+_NO_EXPECTATIONS = _Expectations(None, (), None)
+
+
 class RowReader:
     """Reads the rows of one record. Every method may raise Rejected and nothing else."""
 
@@ -138,7 +144,7 @@ class RowReader:
     @lazy
     def request_id(self) -> str:
         """The logged id, or one that is made of the row's content and its position in the file."""
-        logged, notes = self._typed("request_id", read_id)
+        logged, notes = self._typed("request_id", read_id) or (None, ())
         self._notes += notes
         return content_id(self._record) if logged is None else logged
 
@@ -250,9 +256,13 @@ class RowReader:
         if self._trace_error is not None:
             raise Rejected("bad_trace", f"{self._trace_error}, and the row has {why}")
 
-    def _typed(self, column: str, read: Callable[[Json], _Read]) -> _Read:
+    def _typed(self, column: str, read: Callable[[Json], _Read]) -> _Read | None:
+        """What a typed column holds; null where nothing is logged, as in most columns of most rows."""
+        logged = self.field(column)
+        if logged is None:
+            return None
         try:
-            return read(self.field(column))
+            return read(logged)
         except BadType as error:
             raise Rejected(f"bad_type:{column}", str(error)) from error
 
@@ -260,6 +270,9 @@ class RowReader:
     def _expectations(self) -> _Expectations:
         references = self._typed("expected_response", read_references)
         facts = self._typed("expected_facts", read_strings)
+        if references is None and facts is None:
+            return _NO_EXPECTATIONS
+        references, facts = references or _NO_STRINGS, facts or _NO_STRINGS
         self._notes += (*references.notes, *facts.notes)
         if _any_text(references.values) and _any_text(facts.values):
             raise Rejected("both_expectations", "both expected_response and expected_facts; give one of them")
@@ -270,18 +283,24 @@ class RowReader:
     @lazy
     def _guidelines(self) -> Guidelines | None:
         read = self._typed("guidelines", read_guidelines)
+        if read is None:
+            return None
         self._notes += read.notes
         return read.guidelines
 
     @lazy
     def _retrieved(self) -> tuple[Document, ...] | None:
         read = self._typed("retrieved_context", read_context)
+        if read is None:
+            return None
         self._notes += read.notes
         return read.documents
 
     @lazy
     def _wanted(self) -> tuple[Document, ...] | None:
         read = self._typed("expected_retrieved_context", read_expected_context)
+        if read is None:
+            return None
         self._notes += read.notes
         return read.documents
 
@@ -300,7 +319,7 @@ class RowReader:
     def _usage(self, facts: TraceFacts, answered: ResponseForm | None, in_batch: bool) -> TokenUsage:
         """The trace's counts, else the response's, else a `usage` column's (in a batch, that is all rows' sum)."""
         if self._asks_anew:
-            return TokenUsage()
+            return _NO_USAGE
         usage = facts.usage or (answered.usage if answered is not None else None)
         if usage is None and not in_batch and self._logged is not None:
             usage = self._logged.usage
@@ -308,7 +327,7 @@ class RowReader:
             logged = self._data.get("usage")
             decoded = decode_container(logged) if isinstance(logged, str) else None
             usage = read_usage(decoded.value if decoded else logged)
-        return usage or TokenUsage()
+        return usage or _NO_USAGE
 
     def _latency(self, facts: TraceFacts) -> float | None:
         if self._asks_anew:
@@ -317,8 +336,7 @@ class RowReader:
             return facts.latency_seconds
         if self._logged is not None and self._logged.latency_seconds is not None:
             return self._logged.latency_seconds
-        found = (read_seconds(self._data.get(column), 1000) for column in _LATENCY_COLUMNS)
-        return next((seconds for seconds in found if seconds is not None), None)
+        return first_seconds(self._data, _LATENCY_COLUMNS)
 
     @lazy
     def _cluster(self) -> str | None:

@@ -20,4 +20,4 @@ def sampled_buckets(sample_rate: float) -> int:
 
 def is_sampled(request_id: str, sample_rate: float) -> bool:
     """Whether the row's bucket falls below `sample_rate`, in (0, 1]."""
-    return sample_bucket(request_id) < sampled_buckets(sample_rate)
+    return sample_rate >= 1 or sample_bucket(request_id) < sampled_buckets(sample_rate)

@@ -3,18 +3,19 @@
 Previews, and the copies of inputs and outputs in tags and metadata, are cut and never read.
 """
 
-from beamjudge.schemas.durations import read_seconds
+from beamjudge.schemas.durations import first_seconds
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.attribute_spans import AttributeSpan, events_of, is_error
 from beamjudge.schemas.traces.documents import read_documents, retriever_schema
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
-from beamjudge.schemas.traces.mlflow_spans import PREFIX, has_content, read_mlflow, span_id
+from beamjudge.schemas.traces.mlflow_spans import PREFIX, has_content, mlflow_span, span_id
 from beamjudge.schemas.traces.spans import Exchange, Span, Times, last_retrieval, root_of, seconds_of, total_usage
 from beamjudge.schemas.traces.values import decoded, unwrapped_request, unwrapped_response, whole_nanoseconds
 from beamjudge.schemas.traces.vocabularies import vocabulary_of
 
 _TOLD_BY = 100  # spans that are looked at, so that a long list of anything else costs nothing
+_DURATIONS = ("execution_duration_ms", "execution_time_ms", "execution_duration")
 
 
 def _info(trace: dict[str, Json]) -> dict[str, Json]:
@@ -68,7 +69,7 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
     if retrieval is not None:
         schema = retriever_schema(tags.get("retrievers") if is_object(tags) else None, retrieval.name)
         found = read_documents(retrieval.exchange.response, schema)
-    latency = _duration(info)
+    latency = first_seconds(info, _DURATIONS)
     return TraceFacts(
         unwrapped_request(request),
         unwrapped_response(response),
@@ -80,30 +81,30 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
 
 
 def _read_span(span: dict[str, Json]) -> Span:
-    logged = span.get("attributes")
+    attributes = span.get("attributes")
+    if not is_object(attributes):
+        attributes = {}
     context = span.get("context")
     own_id = span.get("span_id") or (context.get("span_id") if is_object(context) else None)
-    name = span.get("name")
-    read = AttributeSpan(
-        None,
-        span_id(own_id),
-        span_id(span.get("parent_span_id") or span.get("parent_id")),
-        name if isinstance(name, str) else None,
-        lambda: Times(
+    logged = span.get("name")
+    name = logged if isinstance(logged, str) else None
+    found, parent = span_id(own_id), span_id(span.get("parent_span_id") or span.get("parent_id"))
+
+    def times() -> Times:
+        return Times(
             whole_nanoseconds(span.get("start_time_unix_nano"), span.get("start_time")),
             whole_nanoseconds(span.get("end_time_unix_nano"), span.get("end_time")),
-        ),
-        False,
-        logged if is_object(logged) else {},
-    )
-    if has_content(read.attributes):
-        return read_mlflow(read)
-    vocabulary = vocabulary_of([name for name in read.attributes if not name.startswith(PREFIX)])
+        )
+
+    if has_content(attributes):
+        return mlflow_span(found, parent, name, times, attributes)
+    vocabulary = vocabulary_of([name for name in attributes if not name.startswith(PREFIX)])
     if vocabulary is None:
-        return read_mlflow(read)
+        return mlflow_span(found, parent, name, times, attributes)
     # A span that another tracer has sent to MLflow: its attributes are under their own names, and JSON as all are.
-    values: dict[str, Json] = {name: _value(value) for name, value in read.attributes.items()}
-    return vocabulary(read._replace(attributes=values, failed=is_error(span.get("status")), events=events_of(span)))
+    values: dict[str, Json] = {name: _value(value) for name, value in attributes.items()}
+    failed = is_error(span.get("status"))
+    return vocabulary(AttributeSpan(None, found, parent, name, times, failed, values, events_of(span)))
 
 
 def _value(logged: Json) -> Json:
@@ -116,14 +117,6 @@ def _value(logged: Json) -> Json:
 def is_mlflow(trace: dict[str, Json]) -> bool:
     """Whether a trace has one of MLflow's own formats."""
     return _is_v3(trace) or _is_v2(trace) or _is_bare(trace)
-
-
-def _duration(info: dict[str, Json]) -> float | None:
-    """The trace's own duration in seconds."""
-    for name in ("execution_duration_ms", "execution_time_ms", "execution_duration"):
-        if (seconds := read_seconds(info.get(name), 1000)) is not None:
-            return seconds
-    return None
 
 
 MLFLOW_FORMATS: tuple[TraceFormat, ...] = (

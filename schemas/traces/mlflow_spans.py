@@ -5,13 +5,14 @@ Ids are hex in schema 2, base64 in schema 3, and both in traces that were writte
 
 import binascii
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.row import TokenUsage
 from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan
-from beamjudge.schemas.traces.spans import Exchange, Span
+from beamjudge.schemas.traces.spans import Exchange, Span, Times
 from beamjudge.schemas.traces.values import decoded
 from beamjudge.schemas.usage import WORDS_OF_COUNTS, read_usage, response_usage
 
@@ -26,15 +27,21 @@ _URL_SAFE = str.maketrans("-_", "+/")
 
 def read_mlflow(span: AttributeSpan) -> Span:
     """A span with these attributes."""
-    attributes = span.attributes
+    return mlflow_span(span.id, span.parent, span.name, span.times, span.attributes)
+
+
+def mlflow_span(
+    own_id: str | None, parent: str | None, name: str | None, times: Callable[[], Times], attributes: Attributes
+) -> Span:
+    """What `read_mlflow` makes of a span, from its parts."""
     inputs, outputs = attributes.get(_INPUTS), attributes.get(_OUTPUTS)
     return Span(
-        span.id,
-        span.parent,
-        span.name,
+        own_id,
+        parent,
+        name,
         decoded(attributes.get(_TYPE)) == "RETRIEVER",
         read_usage(decoded(attributes.get(_USAGE))) or _reported(outputs),
-        span.times,
+        times,
         lambda: Exchange(decoded(inputs), decoded(outputs)),
     )
 
