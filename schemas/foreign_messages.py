@@ -11,7 +11,7 @@ LangChain: python.langchain.com/docs/concepts/messages, `dumpd`, `messages_to_di
 | `{"author", "content"}` | PaLM: cloud.google.com/vertex-ai, chat-bison |
 """
 
-from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import common_role
 
@@ -28,15 +28,13 @@ _KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
 
 def is_foreign_message(value: Json) -> bool:
     """Whether `value` is a message of another form."""
-    if is_list(value):
-        return len(value) == 2 and _pair_role(value) is not None and isinstance(value[1], (str, list))
-    if not is_object(value):
+    if isinstance(value, dict):
+        if value.get("role") is not None:
+            return value.get("content") is None and has_any(value, ("parts", "blocks", "message"))
+        return _langchain_role(value) is not None or _sender(value) is not None
+    if not is_list(value):
         return False
-    if value.get("role") is not None:
-        return value.get("content") is None and any(
-            value.get(name) is not None for name in ("parts", "blocks", "message")
-        )
-    return _langchain_role(value) is not None or _sender(value) is not None
+    return len(value) == 2 and _pair_role(value) is not None and isinstance(value[1], (str, list))
 
 
 def to_message(value: Json) -> Json:

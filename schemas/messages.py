@@ -5,7 +5,7 @@ Other forms of messages are put into this one by `foreign_messages`.
 
 from collections.abc import Collection
 
-from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.parts import MessageText, content_text, holds_results_only
 
@@ -27,7 +27,6 @@ _ROLES = {
     "chatbot": "assistant",
     "function": "tool",
 }
-_CERTAIN_ROLES = frozenset({"assistant", "system", "developer", "tool"})
 COMMON_ROLES = frozenset({"user", "assistant", "system", "developer", "tool"})
 _CONTENT_FIELDS = ("content", "tool_calls", "parts", "blocks", "function_call", "message", "text")
 _HIDDEN_FIELDS = frozenset({"reasoning_content", "reasoning", "thinking"})
@@ -45,21 +44,18 @@ def is_spoken_by(value: Json, roles: Collection[str]) -> bool:
 
 def common_role(role: Json) -> str:
     """A role under its common name; one that is not known stays as it is, and a missing one is the user's."""
+    if isinstance(role, str) and role in COMMON_ROLES:
+        return role
     if not isinstance(role, str) or not role:
         return "user"
-    if role in COMMON_ROLES:
-        return role
     lowered = role.lower()
     return _ROLES.get(lowered, lowered if lowered in COMMON_ROLES else role)
 
 
 def message_role(message: dict[str, Json]) -> str:
     """Whose turn a message is: `user` where no role is given, `tool` for a user's turn of nothing but tool results."""
-    role = message.get("role")
-    if isinstance(role, str) and role in _CERTAIN_ROLES:
-        return role
-    role = common_role(role)
-    if role == "user" and is_list(content := message.get("content")) and holds_results_only(content):
+    role = common_role(message.get("role"))
+    if role == "user" and isinstance(content := message.get("content"), list) and holds_results_only(content):
         return "tool"
     return role
 

@@ -74,12 +74,14 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
         found.append("later_turns_not_shown")
     if asked is None:
         return None
-    said = [message_text(message) for message in messages[: asked + 1]]
-    history = [Turn(role, turn.text) for role, turn in zip(roles, said[:-1], strict=False)]
-    found += [note for turn in said for note in turn.notes]
-    # A turn of nothing but reasoning says nothing.
-    shown = tuple(turn for turn in history if turn.text or turn.role != "assistant")
-    return RequestForm(request, said[-1].text, shown, tuple(dict.fromkeys(found)))
+    history: list[Turn] = []
+    for role, message in zip(roles, messages[:asked], strict=False):
+        said = message_text(message)
+        found += said.notes
+        if said.text or role != "assistant":  # a turn of nothing but reasoning says nothing
+            history.append(Turn(role, said.text))
+    text, noted = message_text(messages[asked])
+    return RequestForm(request, text, tuple(history), tuple(dict.fromkeys((*found, *noted))))
 
 
 def _last(roles: list[str], wanted: Callable[[str], bool]) -> int | None:

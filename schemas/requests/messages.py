@@ -20,9 +20,10 @@ def _is_normal(value: dict[str, Json]) -> bool:
     if value.get("system") is not None or not is_list(messages := value["messages"]):
         return False
     for item in messages:
-        if is_object(item) and isinstance(item.get("content"), (str, list)) and isinstance(item.get("role"), str):
-            continue  # by far the most frequent form
-        if item is not None and (not is_object(item) or is_foreign_message(item)):
+        if not isinstance(item, dict):
+            if item is not None:
+                return False
+        elif is_foreign_message(item):
             return False
     return True
 

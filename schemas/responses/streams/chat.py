@@ -70,7 +70,7 @@ def join_chunks(chunks: list[Event]) -> Joined:
     usage: Json = None
     for chunk in chunks:
         for piece in as_list(chunk.get("choices")):
-            if not is_object(piece):
+            if not isinstance(piece, dict):
                 continue
             index = piece.get("index")
             place = index if isinstance(index, int) else 0
@@ -81,9 +81,9 @@ def join_chunks(chunks: list[Event]) -> Joined:
             if piece.get("finish_reason") is not None:
                 joined.finish_reason = piece["finish_reason"]
                 ended = True
-        own = _usage(chunk)
-        ended = ended or (own is not None and chunk.get("choices") == [])
-        usage = own or usage
+        if (own := _usage(chunk)) is not None:
+            ended = ended or chunk.get("choices") == []
+            usage = own or usage
     choices: list[Json] = []
     for _, choice in sorted(by_index.items()):
         finish: dict[str, Json] = {} if choice.finish_reason is None else {"finish_reason": choice.finish_reason}
@@ -97,9 +97,9 @@ def join_chunks(chunks: list[Event]) -> Joined:
 
 
 def _usage(chunk: Event) -> Json:
-    usage, groq = chunk.get("usage"), chunk.get("x_groq")
-    if is_object(usage):
+    if is_object(usage := chunk.get("usage")):
         return usage
+    groq = chunk.get("x_groq")
     return groq["usage"] if is_object(groq) and is_object(groq.get("usage")) else None
 
 
@@ -109,9 +109,9 @@ def _last(chunks: list[Event], name: str) -> Json:
 
 def _piece(choice: dict[str, Json]) -> dict[str, Json] | None:
     """What a chunk adds: its delta, or the text of a streamed legacy completion as a delta; null for a whole answer."""
-    if is_object(choice.get("message")):
+    if isinstance(choice.get("message"), dict):
         return None
-    if is_object(delta := choice.get("delta")):
+    if isinstance(delta := choice.get("delta"), dict):
         return delta
     text = choice.get("text")
     return {"content": text} if isinstance(text, str) else None

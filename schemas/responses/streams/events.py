@@ -39,14 +39,14 @@ def unwrap(item: Json) -> Json:
     if isinstance(item, str):
         decoded = decode_container(item)
         return unwrap(decoded.value) if decoded else item.strip()
-    if not is_object(item):
+    if not isinstance(item, dict):
         return item
     if "data" in item and item.keys() <= _WRAPPER:
         return item if is_text_event(item) else unwrap(item["data"])
-    chunk = item.get("chunk", item)
-    coded = chunk.get("bytes") if is_object(chunk) else None
-    if isinstance(coded, str) and len(item) == 1:
-        return _decoded_chunk(coded)
+    if len(item) == 1:
+        chunk = item.get("chunk", item)
+        if isinstance(chunk, dict) and isinstance(coded := chunk.get("bytes"), str):
+            return _decoded_chunk(coded)
     return item
 
 
@@ -67,12 +67,12 @@ def _decoded_chunk(coded: str) -> Json:
 def events_of(items: list[Json]) -> tuple[list[Event], bool]:
     """The events of a stream that are objects, and whether the mark of its end is among them."""
     unwrapped = [unwrap(item) for item in items]
-    return [event for event in unwrapped if is_object(event)], _DONE in unwrapped
+    return [event for event in unwrapped if isinstance(event, dict)], _DONE in unwrapped
 
 
 def candidates(items: list[Json], most: int) -> Iterator[Event]:
     """The first events of a list that may be a stream; none where it holds something that is no event."""
-    if not all(isinstance(item, (dict, str)) for item in items):
+    if not set(map(type, items)) <= {dict, str}:
         return
     for item in items[:most]:
         if is_object(event := unwrap(item)):
