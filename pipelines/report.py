@@ -1,12 +1,13 @@
 """What a person sees of a run: progress while it works, and a table of its numbers at the end."""
 
 import contextlib
+import io
 import logging
 import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -39,9 +40,32 @@ def quiet_beam() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        yield
+        with contextlib.redirect_stderr(_WithoutTracebacks(sys.stderr)):
+            yield
     finally:
         logger.setLevel(level)
+
+
+class _WithoutTracebacks(io.TextIOBase):
+    """Standard error without the tracebacks that each of Beam's workers prints of a failure, past any log."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._skips_line_end = False  # a text and its line end are written apart
+
+    def write(self, text: str) -> int:
+        skipped = text.startswith("Traceback (most recent call last):") or (self._skips_line_end and text == "\n")
+        self._skips_line_end = skipped and text != "\n"
+        return len(text) if skipped else self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
 
 
 class _Rate(ProgressColumn):

@@ -114,9 +114,12 @@ def test_a_failing_judge_fails_its_gate(tmp_path, endpoint, capsys):
 @pytest.mark.parametrize(
     ("answer", "said"), [(error(401), "401"), (error(403), "403"), (error(404, "model_not_found"), "404")]
 )
-def test_an_endpoint_that_refuses_from_the_start_fails_the_run_in_one_line(tmp_path, endpoint, capsys, answer, said):
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_an_endpoint_that_refuses_from_the_start_fails_the_run_in_one_line(
+    tmp_path, endpoint, capsys, answer, said, workers
+):
     endpoint.respond = lambda request: answer
-    assert main(flags(tmp_path, endpoint)) == 1
+    assert main(flags(tmp_path, endpoint, "--direct_num_workers", workers)) == 1
     printed = capsys.readouterr().err
     assert len(printed.splitlines()) == 1
     assert said in printed
