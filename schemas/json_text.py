@@ -185,16 +185,17 @@ def _decode_noted(text: str) -> DecodedJson:
 
 def _is_too_deep(text: str) -> bool:
     """Whether brackets outside strings open more than MAX_DEPTH levels: one pass in blocks, no recursion."""
-    # Without escaped backslashes and then escaped quotes, every quote opens or closes a string.
+    # Without escaped backslashes and then escaped quotes, every quote opens or closes a string. Blanks in their place
+    # are put there in half the time of taking them out.
     data = text.encode("utf-8", "surrogatepass")
     if b"\\" in data:
-        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+        data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
     data = data.translate(None, _NEITHER_BRACKET_NOR_QUOTE)
     depth = quotes = 0
     for start in range(0, len(data), _DEPTH_BLOCK):
         block = np.frombuffer(data, np.uint8, min(_DEPTH_BLOCK, len(data) - start), start)
         quote_counts = np.cumsum(block == ord('"'), dtype=np.int32) + quotes
-        depths = np.cumsum(_DEPTH_STEPS[block] * (quote_counts % 2 == 0), dtype=np.int32) + depth
+        depths = np.cumsum(_DEPTH_STEPS[block] * (quote_counts & 1 == 0), dtype=np.int32) + depth
         if depths.max() > MAX_DEPTH:
             return True
         depth, quotes = int(depths[-1]), int(quote_counts[-1]) % 2
