@@ -6,7 +6,7 @@ console and file exporters of the SDKs (`attributes` as an object, `context`), P
 (`record_attributes`, `trace`), and attributes that are a record's own columns.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
@@ -95,13 +95,13 @@ def has_attributes(span: dict[str, Json]) -> bool:
         return True
     if isinstance(span.get("attributes"), (dict, list, str)):
         return True
-    return _has_columns(span) or any(name in span for name in OWN_COLUMNS)
+    return any_begins(span, _COLUMN) or any(name in span for name in OWN_COLUMNS)
 
 
-def _has_columns(span: dict[str, Json]) -> bool:
-    """Whether there is a column for each attribute. (A loop is several times as fast as `any` here.)"""
-    for name in span:  # noqa: SIM110
-        if name.startswith(_COLUMN):
+def any_begins(names: Iterable[str], prefix: str) -> bool:
+    """Whether any of the names begins so. (A loop is several times as fast as `any` here.)"""
+    for name in names:  # noqa: SIM110
+        if name.startswith(prefix):
             return True
     return False
 
@@ -127,7 +127,7 @@ def attribute_names(span: dict[str, Json]) -> Collection[str]:
     if is_list(logged):
         return [key for item in logged if is_object(item) and isinstance(key := item.get("key"), str)]
     is_flat = is_object(logged) and not any(is_object(value) for value in logged.values())
-    if is_object(logged) and is_flat and not _has_columns(span):
+    if is_object(logged) and is_flat and not any_begins(span, _COLUMN):
         return logged.keys()
     return read_attributes(span).keys()
 
@@ -160,13 +160,18 @@ def events_of(span: dict[str, Json]) -> tuple[SpanEvent, ...]:
 
 def _flat(logged: Json) -> Attributes:
     if is_list(logged):
-        pairs = [item for item in logged if is_object(item)]
-        return {key: _any_value(item.get("value")) for item in pairs if isinstance(key := item.get("key"), str)}
+        return {
+            key: _any_value(item.get("value"))
+            for item in logged
+            if isinstance(item, dict) and isinstance(key := item.get("key"), str)
+        }
     return _flattened(logged, "") if is_object(logged) else {}
 
 
 def _flattened(logged: dict[str, Json], prefix: str) -> Attributes:
     """Nested objects as dotted names; without recursion, since logs nest as deep as they like."""
+    if not prefix and dict not in map(type, logged.values()):  # as in most spans
+        return {name: value for name, value in logged.items() if value is not None}
     flat: Attributes = {}
     waiting: list[tuple[str, Json]] = [(prefix, logged)]
     while waiting:
@@ -180,7 +185,7 @@ def _flattened(logged: dict[str, Json], prefix: str) -> Attributes:
 
 def _any_value(value: Json) -> Json:
     """OTLP's AnyValue as JSON. Lists and objects in it are read to the depth that attributes have."""
-    if not is_object(value):
+    if not isinstance(value, dict):
         return value
     for kind, held in value.items():
         if kind in _SCALARS:
@@ -210,7 +215,7 @@ def is_error(status: Json) -> bool:
 
 
 def _first(value: Json, *names: str) -> Json:
-    if not is_object(value):
+    if not isinstance(value, dict):
         return None
     for name in names:
         found = value.get(name)

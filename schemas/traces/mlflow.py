@@ -6,7 +6,7 @@ Previews, and the copies of inputs and outputs in tags and metadata, are cut and
 from beamjudge.schemas.durations import first_seconds
 from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.traces.attribute_spans import AttributeSpan, events_of, is_error
+from beamjudge.schemas.traces.attribute_spans import AttributeSpan, any_begins, events_of, is_error
 from beamjudge.schemas.traces.documents import read_documents, retriever_schema
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
 from beamjudge.schemas.traces.mlflow_spans import PREFIX, has_content, mlflow_span, span_id
@@ -49,7 +49,7 @@ def _is_bare(trace: dict[str, Json]) -> bool:
     if _is_v3(trace) or _is_v2(trace) or not spans:
         return False
     attributes = [span.get("attributes") for span in spans if is_object(span)]
-    return any(is_object(each) and any(key.startswith("mlflow.") for key in each) for each in attributes)
+    return any(is_object(each) and any_begins(each, PREFIX) for each in attributes)
 
 
 def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
