@@ -63,6 +63,17 @@ class Bench:
             time.sleep(0.5)
         return samples
 
+    def stored_again(self, rows: int, judges: str) -> tuple[int, float]:
+        """The calls, and the wall time, of a run whose verdicts another one, of the same log, has stored."""
+        command = self._command(rows, judges, QUICK, MANY_SLOTS)
+        store = ["--verdict_store", tempfile.mkdtemp(dir=self._folder)]
+        self._measured([*command, *store])
+        self._mock.configure(QUICK)
+        command[command.index("--output") + 1] += "-again"
+        started = time.monotonic()
+        subprocess.run([*command, *store], check=True)
+        return self._mock.count(), time.monotonic() - started
+
     def bundles(self, rows: int, judges: str, latency: Latency) -> Run:
         self._mock.configure(latency)
         folder = tempfile.mkdtemp(dir=self._folder)
@@ -163,12 +174,20 @@ def measure_memory(bench: Bench) -> None:
     bench.say("... and at most, with the end of the run", f"{max(mb for _, mb in samples):.0f} MB")
 
 
+def measure_stored(bench: Bench) -> None:
+    rows = bench.scaled(10_000)
+    calls, seconds = bench.stored_again(rows, ONE_JUDGE)
+    figure = f"{calls} calls (none), {seconds:.1f} s (at most 20)"
+    bench.say(f"a run of {rows:,} rows, all verdicts stored", figure, calls == 0 and seconds <= 20)
+
+
 PARTS = {
     "schedule": measure_schedule,
     "cpu": measure_cpu,
     "throughput": measure_throughput,
     "faults": measure_faults,
     "memory": measure_memory,
+    "stored": measure_stored,
 }
 
 

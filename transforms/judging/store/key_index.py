@@ -146,7 +146,7 @@ def generation_of(name: str) -> str | None:
 
 def _matches(prefixes: Prefixes, wanted: np.uint64) -> range:
     """The positions of a prefix: none or one, but for prefixes that several keys have."""
-    at = int(np.searchsorted(prefixes, wanted))
+    at = int(prefixes.searchsorted(wanted))
     end = at
     while end < len(prefixes) and prefixes[end] == wanted:
         end += 1
