@@ -60,7 +60,7 @@ def normalize_request(value: Json) -> RequestForm | None:
 
 def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestForm | None:
     logged = as_list(request["messages"])
-    messages = [message for message in logged if is_object(message)]
+    messages = [message for message in logged if isinstance(message, dict)]
     found = list(notes)
     if len(messages) < len(logged):
         found.append("null_elements_dropped")

@@ -1,6 +1,6 @@
 import pytest
 
-from beamjudge.schemas.durations import read_seconds
+from beamjudge.schemas.durations import first_seconds, read_seconds
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ from beamjudge.schemas.durations import read_seconds
 )
 def test_durations(value, per_second, seconds):
     assert read_seconds(value, per_second) == seconds
+
+
+def test_the_first_field_that_is_a_duration_counts():
+    names = ("execution_duration_ms", "latency_ms")
+    assert first_seconds({"latency_ms": 100, "execution_duration_ms": 250}, names) == 0.25
+    assert first_seconds({"execution_duration_ms": None, "latency_ms": "100"}, names) == 0.1
+    assert first_seconds({"execution_duration_ms": "slow", "other": 5}, names) is None
