@@ -79,9 +79,9 @@ def decode_json(text: str, has_surrogates: bool = False) -> DecodedJson:
     # Few texts have so many brackets at all, and counting is much cheaper than looking at where they stand.
     if len(text) > MAX_DEPTH and text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(text):
         raise TooDeep(f"nested deeper than {MAX_DEPTH} levels")
-    if len(text) < _LONG_TEXT:
+    if not is_long(text):
         return _decode(text, has_surrogates)
-    with _without_collections():
+    with without_collections():
         return _decode(text, has_surrogates)
 
 
@@ -111,12 +111,18 @@ def decode_container(text: str) -> DecodedJson | None:
         return None
 
 
+def is_long(value: Json) -> bool:
+    """Whether `value` is a text that `without_collections` pays for."""
+    return isinstance(value, str) and len(value) >= _LONG_TEXT
+
+
 @contextmanager
-def _without_collections() -> Iterator[None]:
+def without_collections() -> Iterator[None]:
     """Pauses the collection of garbage, for a long text.
 
-    A value has no cycles, but its many new objects make Python look for some again and again, which takes up to three
-    times as long as decoding itself. Threads that do this at once leave the collection on.
+    A value has no cycles, and neither has its normal form, but their many new objects make Python look for some again
+    and again, which takes up to three times as long as decoding itself. Threads that do this at once leave the
+    collection on.
     """
     if not gc.isenabled():
         yield
