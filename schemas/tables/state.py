@@ -2,8 +2,9 @@
 
 Each slice has one row with a null `key`, which holds what belongs to the slice itself: `n_rows`, and for the slice of
 all rows `id_hashes` (unsigned 64-bit hashes of the request ids, packed little-endian, ascending), `spend`, and each
-judge's `verdicts` (a row's, or one per chunk or named guideline) that are ratings or failed. Every further row holds
-one metric's sums; the columns of other kinds of metric are null. `origin`, `offset` and `m2` are the mean
+judge's `verdicts` (a row's, or one per chunk or named guideline) that are ratings or failed. More id hashes than fit
+into one cell follow in rows with a null `key` and no `n_rows` of their own (0). Every further row holds one metric's
+sums; the columns of other kinds of metric are null. `origin`, `offset` and `m2` are the mean
 (origin + offset) and the sum of squared deviations from it; `sum_if_errors_no` and `sum_if_errors_yes` are the sum as
 it would be if the chunks that failed were no, or yes; `sketch_*` are the counts of a log-bucket sketch;
 `buckets` are summed statistics of a corpus score per bootstrap bucket, `clusters` the scored rows and the sums of the

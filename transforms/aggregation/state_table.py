@@ -22,6 +22,8 @@ from beamjudge.transforms.aggregation.state import (
 )
 
 _KINDS = tuple(field.name for field in fields(JudgeSpend))
+# 512 KiB: a cell with all hashes of a long log would take the Parquet writer six times its size.
+_HASHES_PER_ROW = 1 << 16
 _MOMENTS = (
     "n_scored",
     "origin",
@@ -37,11 +39,15 @@ _MOMENTS = (
 
 
 def state_records(run_id: str, slice_name: str, state: SliceState) -> Iterator[dict[str, Any]]:
-    """The slice's rows of the state table: the slice itself, then its metrics by key."""
+    """The slice's rows of the state table: the slice itself, further id hashes, then its metrics by key."""
     base = {**dict.fromkeys(STATE_SCHEMA.names), "run_id": run_id, "slice": slice_name, "n_rows": state.n_rows}
-    hashes = np.sort(np.frombuffer(state.id_hashes, dtype=np.uint64)).astype("<u8")
+    hashes = np.sort(np.frombuffer(state.id_hashes, dtype=np.uint64)).astype("<u8", copy=False)
     verdicts = [{"judge": judge, **counts._asdict()} for judge, counts in sorted(state.verdicts.items())]
-    yield {**base, "id_hashes": hashes.tobytes(), "spend": list(_spend_cells(state.spend)), "verdicts": verdicts}
+    own = {"spend": list(_spend_cells(state.spend)), "verdicts": verdicts}
+    yield {**base, **own, "id_hashes": hashes[:_HASHES_PER_ROW].tobytes()}
+    for start in range(_HASHES_PER_ROW, len(hashes), _HASHES_PER_ROW):
+        further = hashes[start : start + _HASHES_PER_ROW].tobytes()
+        yield {**base, "n_rows": 0, "id_hashes": further, "spend": [], "verdicts": []}
     for key in sorted(state.metrics):
         yield {**base, "key": key, **_metric_cells(state.metrics[key])}
 
@@ -53,7 +59,7 @@ def states_from_records(records: Iterable[Mapping[str, Any]]) -> dict[str, Slice
         part = SliceState()
         if record["key"] is None:
             part.n_rows = record["n_rows"]
-            part.id_hashes.extend(np.frombuffer(record["id_hashes"], dtype="<u8").tolist())
+            part.id_hashes.frombytes(np.frombuffer(record["id_hashes"], dtype="<u8").astype(np.uint64).tobytes())
             part.spend = _spends(record["spend"])
             part.verdicts = {cell["judge"]: VerdictCounts(cell["rated"], cell["failed"]) for cell in record["verdicts"]}
         else:

@@ -65,8 +65,9 @@ def metric_rows(
 
 def duplicate_request_ids(state: SliceState) -> int:
     """The rows beyond the first of each request id, as told by their 64-bit hashes."""
-    hashes = np.frombuffer(state.id_hashes, dtype=np.uint64)
-    return int(hashes.size - np.unique(hashes).size)
+    # Sorted, since numpy.unique takes six times the memory of the hashes.
+    hashes = np.sort(np.frombuffer(state.id_hashes, dtype=np.uint64))
+    return int(np.count_nonzero(hashes[1:] == hashes[:-1]))
 
 
 def _metric_row(

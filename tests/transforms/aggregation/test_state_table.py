@@ -98,3 +98,15 @@ def test_records_have_a_cell_for_every_field() -> None:
         ("b", "mean", 1),
     ]
     assert records[0]["id_hashes"] == b"\x03" + bytes(7)
+
+
+def test_more_id_hashes_than_fit_into_a_cell_are_in_rows_of_their_own() -> None:
+    state = SliceState()
+    state.n_rows = 150_000
+    state.id_hashes.extend(range(150_000, 0, -1))
+    records = list(state_records("run", "overall", state))
+    # 512 KiB hold 65,536 hashes: 150,000 = 65,536 + 65,536 + 18,928.
+    assert [len(record["id_hashes"]) for record in records] == [8 * 65_536, 8 * 65_536, 8 * 18_928]
+    assert [record["n_rows"] for record in records] == [150_000, 0, 0]
+    assert records[1]["id_hashes"][:8] == (65_537).to_bytes(8, "little")
+    assert through_parquet({"overall": state})["overall"] == state
