@@ -17,6 +17,7 @@ from beamjudge.schemas.columns import (
     type_name,
 )
 from beamjudge.schemas.durations import first_seconds
+from beamjudge.schemas.hashing import feed
 from beamjudge.schemas.json_text import decode_container, is_absent
 from beamjudge.schemas.json_value import Json, canonical_json, compact_json
 from beamjudge.schemas.lazy import lazy
@@ -385,7 +386,9 @@ def content_id(record: SourceRecord) -> str:
     """The id of a row without one: 32 hex digits over its content and its position in the file, never the path."""
     data = {name: value for name, value in record.data.items() if name not in record.from_path}
     content = canonical_json([data, record.source_position])
-    return hashlib.blake2b(content.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    digest = hashlib.blake2b(digest_size=16)
+    feed(digest, content.encode("utf-8", "replace"))
+    return digest.hexdigest()
 
 
 def _any_text(values: Sequence[str] | None) -> bool:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
+from beamjudge.schemas.hashing import feed
 from beamjudge.transforms.judging.binding import JudgeBinding
 from beamjudge.transforms.judging.render import Message
 
@@ -17,5 +18,5 @@ def content_key(binding: JudgeBinding, messages: Sequence[Message]) -> str:
     for message in messages:
         content = message.content.encode("utf-8", "surrogatepass")
         digest.update(f"\n{message.role} {len(content)}\n".encode())
-        digest.update(content)
+        feed(digest, content)
     return digest.hexdigest()

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from beamjudge.prompts import load_prompt
+from beamjudge.schemas.hashing import feed
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.judges import Protocol
 from beamjudge.transforms.judging.binding import JudgeBinding
@@ -169,10 +170,16 @@ def _fence(texts: list[str]) -> str:
     """
     skeleton = _hex_skeleton("".join(texts))
     seed = canonical_json(list(texts)).encode("utf-8", "surrogatepass")
-    digest = hashlib.sha256(seed).hexdigest()[:16]
+    digest = _digits(seed)
     while digest in skeleton:
-        digest = hashlib.sha256(digest.encode() + seed).hexdigest()[:16]
+        digest = _digits(digest.encode() + seed)
     return f"data-{digest}"
+
+
+def _digits(seed: bytes) -> str:
+    digest = hashlib.sha256()
+    feed(digest, seed)
+    return digest.hexdigest()[:16]
 
 
 def _hex_skeleton(text: str) -> str:
