@@ -1,13 +1,12 @@
 """What a person sees of a run: progress while it works, and a table of its numbers at the end."""
 
 import contextlib
-import io
 import logging
 import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -40,32 +39,36 @@ def quiet_beam() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        with contextlib.redirect_stderr(_WithoutTracebacks(sys.stderr)):
+        with _without_tracebacks():
             yield
     finally:
         logger.setLevel(level)
 
 
-class _WithoutTracebacks(io.TextIOBase):
-    """Standard error without the tracebacks that each of Beam's workers prints of a failure, past any log."""
+def _without_tracebacks() -> contextlib.AbstractContextManager[object]:
+    return contextlib.redirect_stderr(cast(TextIO, _WithoutTracebacks(sys.stderr)))
+
+
+class _WithoutTracebacks:
+    """A stream without the tracebacks that each of Beam's workers prints of a failure, past any log."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._skips_line_end = False  # a text and its line end are written apart
+        # Threads that have printed one and not yet its line end: the two are written apart, and workers at once.
+        self._before_line_end: set[int] = set()
 
     def write(self, text: str) -> int:
-        skipped = text.startswith("Traceback (most recent call last):") or (self._skips_line_end and text == "\n")
-        self._skips_line_end = skipped and text != "\n"
-        return len(text) if skipped else self._stream.write(text)
+        thread = threading.get_ident()
+        if text.startswith("Traceback (most recent call last):"):
+            self._before_line_end.add(thread)
+            return len(text)
+        ends_one = thread in self._before_line_end and text == "\n"
+        self._before_line_end.discard(thread)
+        return len(text) if ends_one else self._stream.write(text)
 
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
+    def __getattr__(self, name: str) -> Any:
+        """All else is the stream's own; the progress bar asks it for its encoding."""
+        return getattr(self._stream, name)
 
 
 class _Rate(ProgressColumn):
@@ -104,7 +107,8 @@ def progress(total_bytes: int, hidden: bool) -> Iterator[None]:
                 task, completed=done_share(now, total_bytes), description=f"{now['rows_done']:,} rows{calls}{failed}"
             )
 
-    with bar:
+    # A bar on a terminal prints what others write to standard error above itself, under codes of its own.
+    with bar, _without_tracebacks():
         watcher = threading.Thread(target=refresh, name="beamjudge-progress", daemon=True)
         watcher.start()
         try:
