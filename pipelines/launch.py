@@ -17,6 +17,7 @@ from beamjudge.pipelines.estimate import estimate
 from beamjudge.pipelines.flags import RUNNERS, Parser, flag_names, unknown_flag
 from beamjudge.pipelines.interrupt import interruptible
 from beamjudge.pipelines.options import Launch, read_config
+from beamjudge.pipelines.quiet import quiet_beam
 from beamjudge.schemas.errors import RunFailed, UsageError
 from beamjudge.schemas.judges import Need, row_guideline_judge
 from beamjudge.schemas.prices import price_of
@@ -67,7 +68,7 @@ def _estimate(started: Launch, plan: RunPlan, files: Sequence[InputFile]) -> int
         raise UsageError(
             f"--estimate: got --runner {started.runner}; expected {_DIRECT}, since its result is printed here"
         )
-    with report.quiet_beam(), interruptible(), long_lived_modules():
+    with quiet_beam(), interruptible(), long_lived_modules():
         estimate(_pipeline(started), plan, files)
     return 0
 
@@ -226,7 +227,7 @@ def _say_what_starts(started: Launch, files: int) -> None:
 
 
 def _run_pipeline(started: Launch, plan: RunPlan, files: Sequence[InputFile], attempt: Attempt) -> None:
-    with report.quiet_beam():
+    with quiet_beam():
         pipeline = _pipeline(started)
         evaluate.build(pipeline, plan, files, attempt, _reshuffles(started.config, started.runner == _DIRECT))
         with report.progress(sum(file.size for file in files), hidden=started.quiet or not sys.stderr.isatty()):

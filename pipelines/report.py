@@ -1,12 +1,11 @@
 """What a person sees of a run: progress while it works, and a table of its numbers at the end."""
 
 import contextlib
-import logging
 import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, TextIO, cast
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from beamjudge.pipelines import terminal
 from beamjudge.pipelines.output_folder import read_table
+from beamjudge.pipelines.quiet import without_tracebacks
 from beamjudge.schemas.judges import BUILT_IN_JUDGES
 from beamjudge.schemas.metric import OVERALL_ASSESSMENT, OVERALL_SLICE, MetricRow
 from beamjudge.transforms.output_files import join
@@ -30,45 +30,6 @@ _PARTS = {
 }
 # Metrics that the tables hold under two names are printed once.
 _SECOND_NAMES = frozenset(name for spec in BUILT_IN_JUDGES for name in spec.second_names)
-
-
-@contextlib.contextmanager
-def quiet_beam() -> Iterator[None]:
-    """Beam logs every stage; a user of beamjudge wants errors only, and ours are said in one line."""
-    logger = logging.getLogger("apache_beam")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        with _without_tracebacks():
-            yield
-    finally:
-        logger.setLevel(level)
-
-
-def _without_tracebacks() -> contextlib.AbstractContextManager[object]:
-    return contextlib.redirect_stderr(cast(TextIO, _WithoutTracebacks(sys.stderr)))
-
-
-class _WithoutTracebacks:
-    """A stream without the tracebacks that each of Beam's workers prints of a failure, past any log."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        # Threads that have printed one and not yet its line end: the two are written apart, and workers at once.
-        self._before_line_end: set[int] = set()
-
-    def write(self, text: str) -> int:
-        thread = threading.get_ident()
-        if text.startswith("Traceback (most recent call last):"):
-            self._before_line_end.add(thread)
-            return len(text)
-        ends_one = thread in self._before_line_end and text == "\n"
-        self._before_line_end.discard(thread)
-        return len(text) if ends_one else self._stream.write(text)
-
-    def __getattr__(self, name: str) -> Any:
-        """All else is the stream's own; the progress bar asks it for its encoding."""
-        return getattr(self._stream, name)
 
 
 class _Rate(ProgressColumn):
@@ -108,7 +69,7 @@ def progress(total_bytes: int, hidden: bool) -> Iterator[None]:
             )
 
     # A bar on a terminal prints what others write to standard error above itself, under codes of its own.
-    with bar, _without_tracebacks():
+    with bar, without_tracebacks():
         watcher = threading.Thread(target=refresh, name="beamjudge-progress", daemon=True)
         watcher.start()
         try:

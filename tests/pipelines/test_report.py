@@ -1,14 +1,8 @@
 """What a person sees: short names, a share of work done, and nothing of a log that acts on the terminal."""
 
-import io
-import sys
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
-from beamjudge.pipelines.report import done_share, printable, progress, quiet_beam, short_name
-
-TRACEBACK = "Traceback (most recent call last):\n  File ...\nValueError: of a worker\n"
+from beamjudge.pipelines.report import done_share, printable, short_name
 
 
 @pytest.mark.parametrize(
@@ -43,45 +37,3 @@ def test_the_share_of_work_done(bytes_read, rows_read, rows_done, share):
 
 def test_text_of_a_log_has_no_effect_on_a_terminal():
     assert printable("[red]a[/red]\x1b[2J\u202eb\nc").plain == "[red]a[/red]\ufffd[2J\ufffdb\nc"
-
-
-class Terminal(io.StringIO):
-    encoding = "ascii"
-
-    def isatty(self):
-        return True
-
-
-def test_workers_tracebacks_are_not_seen_but_all_else_is(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    with quiet_beam():
-        print(TRACEBACK, file=sys.stderr)
-        print("a warning\n", file=sys.stderr)
-    print(TRACEBACK, file=sys.stderr)
-    assert stream.getvalue() == f"a warning\n\n{TRACEBACK}\n"
-
-
-def test_tracebacks_of_workers_that_fail_at_once_leave_no_empty_lines(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    with quiet_beam(), ThreadPoolExecutor(1) as worker:
-        worker.submit(sys.stderr.write, TRACEBACK).result()
-        sys.stderr.write(TRACEBACK)
-        worker.submit(sys.stderr.write, "\n").result()
-        sys.stderr.write("\n")
-    assert stream.getvalue() == ""
-
-
-def test_on_a_terminal_too_with_a_bar_that_it_can_show(monkeypatch):
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    with quiet_beam(), progress(1000, hidden=False):
-        print(TRACEBACK, file=sys.stderr)
-        print("a warning", file=sys.stderr)
-    shown = stream.getvalue()
-    assert "a warning" in shown
-    assert "of a worker" not in shown
-    assert "rows/s" in shown
-    assert shown.isascii()
