@@ -5,7 +5,7 @@ from streams import ANSWER, REASONED, STREAMS, chat
 
 from beamjudge.schemas.responses import RESPONSES, normalize_response
 from beamjudge.schemas.responses.streams import STREAM_FORMATS
-from beamjudge.schemas.responses.streams.events import unwrap
+from beamjudge.schemas.responses.streams.events import candidates, unwrap
 
 
 def as_text(events):
@@ -56,6 +56,19 @@ def test_an_event_is_of_one_format(name):
     for event in STREAMS[name][0]:
         assert len([form.name for form in STREAM_FORMATS if form.claims(unwrap(event))]) <= 1
     assert RESPONSES.claims(STREAMS[name][0]) == ["stream"]
+
+
+def test_bytes_are_an_event_only_where_there_is_nothing_else():
+    coded = "eyJhIjogMX0="  # {"a": 1}
+    assert unwrap({"bytes": coded}) == unwrap({"chunk": {"bytes": coded}}) == {"a": 1}
+    for other in ({"bytes": coded, "name": "photo"}, {"chunk": {"bytes": coded}, "name": "photo"}):
+        assert unwrap(other) == other
+
+
+@pytest.mark.parametrize("no_event", [None, 5, ["a"]])
+def test_a_list_that_holds_something_that_is_no_event_is_no_stream(no_event):
+    assert [*candidates([{"a": 1}, '{"b": 2}'], 5)] == [{"a": 1}, {"b": 2}]
+    assert [*candidates([{"a": 1}, no_event], 5)] == []
 
 
 def test_choices_are_joined_apart():

@@ -17,3 +17,10 @@ def test_a_larger_sample_holds_the_smaller_one_and_the_rate_one_holds_all():
     small, large = ({one for one in ids if is_sampled(one, rate)} for rate in (0.1, 0.3))
     assert small < large
     assert all(is_sampled(one, 1.0) for one in ids)
+
+
+def test_just_below_the_rate_one_some_are_left_out():
+    ids = [f"r{number}" for number in range(2000)]
+    left_out = [one for one in ids if not is_sampled(one, 0.95)]
+    assert left_out == [one for one in ids if sample_bucket(one) >= 62_260]  # 0.95 * 65,536 = 62,259.2
+    assert left_out

@@ -111,10 +111,11 @@ def test_braces_in_a_prompt_that_are_no_placeholder_are_literal() -> None:
 
 
 def test_a_placeholder_in_a_sentence_without_data_says_so() -> None:
-    _, user = render(
+    system, user = render(
         _binding("safety", prompt="Given {history}, is {response} polite?"), JudgeInputs("Q", response="R")
     )
     assert "Given \n(none)\n, is" in user.content
+    assert system.content == system.content.strip(), "no blank lines in the place of criteria"
 
 
 def test_the_fence_is_not_in_the_data_even_when_the_data_aims_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
