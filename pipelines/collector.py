@@ -11,14 +11,13 @@ _CONTAINERS = 20_000
 
 @contextmanager
 def long_lived_modules() -> Iterator[None]:
-    """Within it, the collector passes over what is there at its beginning (the modules and the pipeline), and comes
+    """Within it, the collector passes over what is there at its beginning (the modules), and comes
     more seldom. For the process that a run has to itself; afterwards it comes as often as before and passes over
     nothing. Where it is off or more seldom already, as in a second run beside the first, it stays as it is."""
     thresholds = gc.get_threshold()
     if not 0 < thresholds[0] < _CONTAINERS:
         yield
         return
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_CONTAINERS, *thresholds[1:])
     try:
