@@ -73,7 +73,7 @@ class JudgeDoFn(AskingDoFn[EvaluatedRow, Verdict]):
                 if isinstance(plan, Assessment)
                 else assemble(judge, row.row, self._global_guidelines, plan, [next(arrived) for _ in plan])
             )
-        notes = dict.fromkeys(note for verdict in verdicts for note in verdict.notes)
+        notes = [note for verdict in verdicts for note in verdict.notes]
         # Counted here and not where verdicts arrive: counters of another thread than the bundle's are lost.
         self._errors.inc(sum(verdict.outcome is Outcome.ERROR for verdict in verdicts))
         self._judged.inc()

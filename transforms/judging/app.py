@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from beamjudge.schemas.answer import APP, Answer
 from beamjudge.schemas.columns import BadType, read_context
+from beamjudge.schemas.hashing import feed
 from beamjudge.schemas.json_text import TooDeep, as_list, decode_json, is_object
 from beamjudge.schemas.json_value import Json, canonical_json, compact_json
 from beamjudge.schemas.parts import PartKind, read_part
@@ -76,7 +77,7 @@ def bind_app(config: RunConfig) -> AppBinding | None:
 def app_key(app: AppBinding, request: AppRequest) -> str:
     """The identity of a request, as `content_key` is that of a question: requests with the same key are made once."""
     digest = hashlib.sha256(canonical_json([APP, app.endpoint.base_url, app.hash]).encode("utf-8", "surrogatepass"))
-    digest.update(request.body)
+    feed(digest, request.body)
     return digest.hexdigest()
 
 
