@@ -3,9 +3,8 @@
 import gc
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple, NoReturn, TypeGuard
+from collections.abc import Callable, Collection, Iterable
+from typing import Concatenate, NamedTuple, NoReturn, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -22,6 +21,10 @@ _DEPTH_STEPS[[ord("{"), ord("[")]] = 1
 _DEPTH_STEPS[[ord("}"), ord("]")]] = -1
 _NEITHER_BRACKET_NOR_QUOTE = bytes(byte for byte in range(256) if byte not in b'{}[]"')
 _LONG_TEXT = 1 << 20
+
+_V = TypeVar("_V")
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
 
 
 class DecodedJson(NamedTuple):
@@ -79,10 +82,7 @@ def decode_json(text: str, has_surrogates: bool = False) -> DecodedJson:
     # Few texts have so many brackets at all, and counting is much cheaper than looking at where they stand.
     if len(text) > MAX_DEPTH and text.count("{") + text.count("[") > MAX_DEPTH and _is_too_deep(text):
         raise TooDeep(f"nested deeper than {MAX_DEPTH} levels")
-    if not is_long(text):
-        return _decode(text, has_surrogates)
-    with without_collections():
-        return _decode(text, has_surrogates)
+    return without_collections(_decode, text, has_surrogates)
 
 
 def _decode(text: str, has_surrogates: bool) -> DecodedJson:
@@ -111,25 +111,18 @@ def decode_container(text: str) -> DecodedJson | None:
         return None
 
 
-def is_long(value: Json) -> bool:
-    """Whether `value` is a text that `without_collections` pays for."""
-    return isinstance(value, str) and len(value) >= _LONG_TEXT
-
-
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """Pauses the collection of garbage, for a long text.
+def without_collections(read: Callable[Concatenate[_V, _P], _T], value: _V, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """`read(value, ...)`, with the collection of garbage paused where `value` is a long text.
 
     A value has no cycles, and neither has its normal form, but their many new objects make Python look for some again
     and again, which takes up to three times as long as decoding itself. Threads that do this at once leave the
     collection on.
     """
-    if not gc.isenabled():
-        yield
-        return
+    if not (isinstance(value, str) and len(value) >= _LONG_TEXT and gc.isenabled()):
+        return read(value, *args, **kwargs)
     gc.disable()
     try:
-        yield
+        return read(value, *args, **kwargs)
     finally:
         gc.enable()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from beamjudge.schemas.json_text import as_list, is_absent, is_long, is_object, without_collections
+from beamjudge.schemas.json_text import as_list, is_absent, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text
@@ -41,10 +41,7 @@ def normalize_request(value: Json) -> RequestForm | None:
     A blank string is a request, and an empty one. An object or list of no known shape is kept as it is and its text
     is its canonical JSON. Idempotent: the canonical form of a canonical form is itself.
     """
-    if not is_long(value):
-        return _normalize(value)
-    with without_collections():
-        return _normalize(value)
+    return without_collections(_normalize, value)
 
 
 def _normalize(value: Json) -> RequestForm | None:

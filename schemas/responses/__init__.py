@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from beamjudge.schemas.json_text import as_list, is_absent, is_long, is_object, without_collections
+from beamjudge.schemas.json_text import as_list, is_absent, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import message_text
@@ -55,10 +55,7 @@ def normalize_response(value: Json) -> ResponseForm | None:
     A blank string is a response, and an empty one. A value of no known shape is kept and its text is its canonical
     JSON. Idempotent: the canonical form of a canonical form is itself.
     """
-    if not is_long(value):
-        return _normalize(value)
-    with without_collections():
-        return _normalize(value)
+    return without_collections(_normalize, value)
 
 
 def _normalize(value: Json) -> ResponseForm | None:
