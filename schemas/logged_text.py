@@ -88,7 +88,8 @@ def _objects(lines: list[str]) -> DecodedJson | None:
 
 
 def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
-    """The events of a text stream as `{"event", "data"}`; data that is no JSON stays text.
+    """The events of a text stream as `{"event", "data"}`; an object without a name is itself, and data that is no JSON
+    stays text.
 
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
@@ -113,7 +114,7 @@ def _events(lines: list[str]) -> DecodedJson | None:
     if not _are_fields(lines):
         return None
     notes: list[str] = []
-    values = _data_values([line for line in dict.fromkeys(lines) if line[:5] == "data:"], notes)
+    values = _data_values(lines, notes)
     if not values:
         return None
     events: list[Json] = []
@@ -121,7 +122,7 @@ def _events(lines: list[str]) -> DecodedJson | None:
     name: str | None = None
     for line in (*lines, ""):
         if (value := values.get(line)) is not None:
-            events.append({"event": name, "data": value})
+            events.append(value if name is None and isinstance(value, dict) else {"event": name, "data": value})
         elif not line or line.isspace():
             if pending:
                 events.append({"event": name, "data": "\n".join(pending)})
@@ -136,17 +137,20 @@ def _events(lines: list[str]) -> DecodedJson | None:
 
 def _are_fields(lines: list[str]) -> bool:
     """Whether every line is a field of an event, a comment, or blank. Most lines begin like one that was seen."""
-    for prefix in {line[:_PREFIX] for line in lines}:
-        if not prefix or prefix.isspace():
-            continue
-        if not _FIELD.match(prefix):
-            return False
-    return all(line.isspace() for line in lines if line[:1].isspace())
+    prefixes = {line[:_PREFIX] for line in lines}
+    if not all(_FIELD.match(prefix) or not prefix or prefix.isspace() for prefix in prefixes):
+        return False
+    # A field does not begin with a blank.
+    return not any(map(str.isspace, prefixes)) or all(line.isspace() for line in lines if line[:1].isspace())
 
 
 def _data_values(lines: list[str], notes: list[str]) -> dict[str, Json]:
     """The lines of data that are JSON, with what they are."""
-    texts = {line: text for line in lines if (text := line[5:].strip())[:1] in ("{", "[") and text != _DONE}
+    texts = {
+        line: text
+        for line in dict.fromkeys(lines)
+        if line[:5] == "data:" and (text := line[5:].strip())[:1] in ("{", "[") and text != _DONE
+    }
     decoded = _decode_all(list(texts.values()))
     if decoded is not None:
         notes += decoded[1]

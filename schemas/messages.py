@@ -9,7 +9,7 @@ from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.parts import MessageText, content_text, holds_results_only
 
-__all__ = ["MessageText", "content_text", "is_message", "message_role", "message_text"]
+__all__ = ["MessageText", "content_text", "is_message", "message_role", "message_text", "message_turn"]
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 USER_ROLES = frozenset({"user"})
@@ -60,11 +60,17 @@ def message_role(message: dict[str, Json]) -> str:
     return role
 
 
+def message_turn(message: dict[str, Json]) -> tuple[str, str, tuple[str, ...]]:
+    """A message's role, text and notes, as `message_role` and `message_text` give them."""
+    role, content = message.get("role"), message.get("content")
+    if len(message) == 2 and isinstance(content, str) and isinstance(role, str) and role in COMMON_ROLES:
+        return role, content, ()  # by far the most frequent form, without the detour
+    return message_role(message), *message_text(message)
+
+
 def message_text(message: dict[str, Json]) -> MessageText:
     """The message's content; where that is blank, its refusal, its audio's transcript, or its tool calls as JSON."""
     content = message.get("content")
-    if len(message) == 2 and isinstance(content, str) and "role" in message:  # by far the most frequent form
-        return MessageText(content)
     calls = message.get("tool_calls") or message.get("function_call")
     hidden = not _HIDDEN_FIELDS.isdisjoint(message) and any(
         isinstance(thought := message.get(name), str) and thought for name in _HIDDEN_FIELDS

@@ -212,9 +212,10 @@ def content_text(content: Json) -> MessageText:
     results: list[str] = []
     notes: list[str] = []
     for part in content if is_list(content) else [content]:
-        is_plain = is_object(part) and (len(part) == 1 or part.get("type") == "text")
-        if is_plain and is_object(part) and isinstance(said := part.get("text"), str):
-            texts += (said,) if said else ()  # by far the most frequent parts, without the detour
+        said = part.get("text") if isinstance(part, dict) and (len(part) == 1 or part.get("type") == "text") else None
+        if isinstance(said, str):  # by far the most frequent parts, without the detour
+            if said:
+                texts.append(said)
             continue
         kind, text, value = read_part(part)
         if kind is PartKind.CALL:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.json_value import Json, canonical_json, plain_json
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _CONDITIONS: Final = ("contains", "regex", "json_schema", "max_length")
@@ -45,10 +45,10 @@ class Rule(BaseModel):
     def _is_schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         if value is not None:
             try:
-                schema_json = canonical_json(value)
-            except TypeError:  # YAML has dates and keys that are no text
-                raise ValueError("holds a value that JSON does not have; expected a JSON schema") from None
-            schema_validator(schema_json)
+                value = plain_json(value)
+            except ValueError as error:
+                raise ValueError(f"{error}; expected a JSON schema") from None
+            schema_validator(canonical_json(value))
         return value
 
     @model_validator(mode="after")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from beamjudge.schemas.json_value import canonical_json
+from beamjudge.schemas.json_value import canonical_json, plain_json
 from beamjudge.schemas.judges import BUILT_IN_JUDGES, Need, Protocol
 from beamjudge.schemas.row import Guidelines
 from beamjudge.schemas.rules import Rule
@@ -104,7 +104,7 @@ class Endpoint(_Model):
     def _are_free(cls, value: dict[str, Any]) -> dict[str, Any]:
         for name in _OWN_PARAMETERS.intersection(value):
             raise ValueError(f"{name} is set by beamjudge itself; remove it")
-        return value
+        return {name: _plain(name, given) for name, given in value.items()}
 
     @field_validator("base_url")
     @classmethod
@@ -418,6 +418,13 @@ def metric_of(name: str) -> str:
     """The metric that a name of `metrics` stands for: that of its column, or itself (a metric or a group)."""
     at = _AT_RANK.fullmatch(name)
     return f"{at[1]}_at_k" if at else _METRIC_OF.get(name, name)
+
+
+def _plain(name: str, value: Any) -> Any:
+    try:
+        return plain_json(value)
+    except ValueError as error:
+        raise ValueError(f"{name} {error}; expected text, numbers, true, false, null, lists and objects") from None
 
 
 def _known(value: list[str] | None, allowed: tuple[str, ...], what: str) -> list[str] | None:

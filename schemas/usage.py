@@ -125,12 +125,10 @@ def _palm_usage(metadata: Json) -> TokenUsage | None:
 
 def _count(usage: dict[str, Json], names: tuple[str, ...]) -> int | None:
     for name in names:
-        if name not in usage:
-            continue
-        value = usage[name]
+        value = usage.get(name)
         # Data frames turn integer columns with gaps into floats.
-        if isinstance(value, float) and value.is_integer():
+        if type(value) is float and value.is_integer():
             value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT:
+        if type(value) is int and 0 <= value <= LARGEST_COUNT:  # a boolean is none
             return value
     return None

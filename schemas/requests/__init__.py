@@ -6,7 +6,7 @@ from typing import NamedTuple
 from beamjudge.schemas.json_text import as_list, is_absent, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
-from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text
+from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text, message_turn
 from beamjudge.schemas.requests.table import REQUESTS, is_request_envelope
 from beamjudge.schemas.row import Turn
 from beamjudge.schemas.shapes import Noted
@@ -69,24 +69,23 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
     if len(messages) < len(logged):
         found.append("null_elements_dropped")
         request = {**request, "messages": list(messages)}
-    roles = [message_role(message) for message in messages]
-    asked = _last(roles, lambda role: role in USER_ROLES)
+    asked = _last(messages, lambda role: role in USER_ROLES)
     if asked is None:
-        asked = _last(roles, lambda role: role not in SYSTEM_ROLES)
+        asked = _last(messages, lambda role: role not in SYSTEM_ROLES)
         found.append("no_user_turn")
     elif asked < len(messages) - 1:
         found.append("later_turns_not_shown")
     if asked is None:
         return None
     history: list[Turn] = []
-    for role, message in zip(roles, messages[:asked], strict=False):
-        said = message_text(message)
-        found += said.notes
-        if said.text or role != "assistant":  # a turn of nothing but reasoning says nothing
-            history.append(Turn(role, said.text))
+    for message in messages[:asked]:
+        role, said, noted = message_turn(message)
+        found += noted
+        if said or role != "assistant":  # a turn of nothing but reasoning says nothing
+            history.append(Turn(role, said))
     text, noted = message_text(messages[asked])
     return RequestForm(request, text, tuple(history), tuple(dict.fromkeys((*found, *noted))))
 
 
-def _last(roles: list[str], wanted: Callable[[str], bool]) -> int | None:
-    return next((index for index in range(len(roles) - 1, -1, -1) if wanted(roles[index])), None)
+def _last(messages: list[dict[str, Json]], wanted: Callable[[str], bool]) -> int | None:
+    return next((index for index in range(len(messages) - 1, -1, -1) if wanted(message_role(messages[index]))), None)

@@ -20,9 +20,9 @@ def first_object(value: Json) -> dict[str, Json] | None:
 
 def are_typed(value: Json) -> bool:
     """A list of parts or items that all have a type."""
-    return (
-        is_list(value) and bool(value) and all(is_object(part) and isinstance(part.get("type"), str) for part in value)
-    )
+    if not is_list(value):
+        return False
+    return bool(value) and all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in value)
 
 
 def is_text(value: Json) -> bool:

@@ -19,6 +19,7 @@ from beamjudge.schemas.usage import WORDS_OF_COUNTS, read_usage, response_usage
 PREFIX = "mlflow."
 _TYPE, _USAGE = "mlflow.spanType", "mlflow.chat.tokenUsage"
 _INPUTS, _OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
+_RETRIEVERS = ('"RETRIEVER"', "RETRIEVER")  # as JSON, like all attributes, or as it is
 _HEX_ID = re.compile(r"(?:0x)?([0-9a-fA-F]{16})")
 _BASE64_ID = re.compile(r"[A-Za-z0-9+/_-]{11}=")
 _LONGEST_ID = 18
@@ -39,7 +40,7 @@ def mlflow_span(
         own_id,
         parent,
         name,
-        decoded(attributes.get(_TYPE)) == "RETRIEVER",
+        attributes.get(_TYPE) in _RETRIEVERS,
         read_usage(decoded(attributes.get(_USAGE))) or _reported(outputs),
         times,
         lambda: Exchange(decoded(inputs), decoded(outputs)),

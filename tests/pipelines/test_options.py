@@ -229,6 +229,14 @@ def test_wrong_flags_are_one_clear_line(argv, said):
             "endpoints.default.headers: got a list",
         ),
         ("input: a\noutput: b\nendpoints: {default: {model: m, headers: 3}}", "endpoints.default.headers: got 3"),
+        (
+            "input: a\noutput: b\nendpoints: {default: {model: m, parameters: {stop: 2026-11-30}}}",
+            "stop holds a value that JSON does not have, such as a date or NaN; expected text, numbers",
+        ),
+        (
+            "input: a\noutput: b\nendpoints: {default: {model: m, parameters: {temperature: .nan}}}",
+            "temperature holds a value that JSON does not have",
+        ),
         ("input: a\noutput: b\nendpoints: {default: [m]}", "endpoints.default: got a list"),
         ("input: a\noutput: b\njudges: none\ngates: [min_rows]", "gates: got a list"),
         ("input: a\noutput: b\njudge: [safety]", "unknown key 'judge'; did you mean judges?"),
@@ -265,6 +273,15 @@ def test_a_pasted_key_is_refused_without_repeating_it():
         configure(*MINIMAL, "--judge_model", "m", "--judge_api_key", "sk-12345")
     assert "expected a reference: env:NAME" in str(error.value)
     assert "12345" not in str(error.value)
+
+
+def test_parameters_with_numbers_as_keys_are_what_is_sent(tmp_path):
+    path = write(
+        tmp_path, "input: a\noutput: b\nendpoints: {default: {model: m, parameters: {logit_bias: {50256: -100}}}}"
+    )
+    config = configure("--config", path).config
+    assert config.endpoints["default"].parameters == {"logit_bias": {"50256": -100}}
+    assert len(config.run_id) == 16
 
 
 def test_a_limit_per_minute_needs_the_number_of_processes_unless_the_runner_tells_it(tmp_path):

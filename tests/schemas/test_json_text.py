@@ -1,6 +1,11 @@
-import pytest
+import json
+from collections.abc import Callable
 
-from beamjudge.schemas.json_text import decode_container
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beamjudge.schemas.json_text import DecodedJson, TooDeep, decode_container, decode_json
 from beamjudge.schemas.paths import column_of, lookup
 
 
@@ -30,6 +35,68 @@ def test_lone_surrogates_are_replaced_and_pairs_are_not():
 @pytest.mark.parametrize(("depth", "is_read"), [(200, True), (201, False), (100_000, False)])
 def test_depth_is_limited(depth, is_read):
     assert (decode_container("[" * depth + "]" * depth) is not None) == is_read
+
+
+NUMBERS = ["0", "-0", "0.1", "-0.0", "1e5", "1E+2", "12.50e-3", "5e-324", "9007199254740993", "18446744073709551616"]
+PIECES = [*'{}[]:," \\\n\t-+.eEu0189', "\\u00e9", "\\ud83c", "\\udf78", "\\/", "true", "null", "é", "\ufeff", *NUMBERS]
+JSON_TEXTS = st.recursive(
+    st.sampled_from(["null", "true", "false", '""', '"a\\"b"', *NUMBERS]) | st.floats(allow_nan=False).map(repr),
+    lambda inner: (
+        st.lists(inner, max_size=4).map(lambda items: f"[{' , '.join(items)}]")
+        | st.lists(inner, max_size=4).map(
+            lambda items: "{" + ",".join(f'"{n}":{item}' for n, item in enumerate(items)) + "}"
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(JSON_TEXTS, st.integers(0, 200), st.integers(0, 3), st.lists(st.sampled_from(PIECES), max_size=4))
+def test_reads_what_python_reads_and_refuses_what_python_refuses(text: str, at: int, cut: int, put: list[str]) -> None:
+    text = text[:at] + "".join(put) + text[at + cut :]
+    expected = _outcome(lambda: json.JSONDecoder().decode(text))
+    found = _outcome(lambda: decode_json(text))
+    if not (isinstance(found, DecodedJson) and found.notes):  # what is noted has tests of its own
+        assert repr(found.value if isinstance(found, DecodedJson) else found) == repr(expected)
+
+
+def _outcome(read: Callable[[], object]) -> object:
+    try:
+        return read()
+    except json.JSONDecodeError as error:
+        return error.msg, error.pos
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-1e300, 1e300), st.integers(0, 25))
+def test_floats_are_the_nearest(number: float, digits: int) -> None:
+    for text in (repr(number), f"{number:.{digits}e}"):
+        assert decode_json(text).value == float(text)
+
+
+# Strings whose brackets, quotes and backslashes must not be taken for the text's own.
+STRINGS = ["", "[", "]", "{}", '"', '"[', "\\", '\\"]', "x"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(190, 210),
+    st.lists(st.sampled_from(STRINGS), max_size=6),
+    st.sampled_from(["", " " * (1 << 20)]),
+    st.booleans(),
+)
+def test_depth_is_counted_outside_strings_in_short_and_in_long_texts(
+    depth: int, strings: list[str], blanks: str, in_objects: bool
+) -> None:
+    beside = "".join(f"{json.dumps(string)}, " for string in strings)
+    opening, closing = ('{"a": [' + beside, "]}") if in_objects else (f"[{beside}[", "]]")
+    text = blanks + opening * (depth // 2) + ("[]" if depth % 2 else "1") + closing * (depth // 2)
+    if depth > 200:
+        with pytest.raises(TooDeep):
+            decode_json(text)
+    else:
+        assert decode_json(text).value == json.loads(text)
 
 
 @pytest.mark.parametrize(

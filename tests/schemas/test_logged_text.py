@@ -31,7 +31,12 @@ def read(text, **options):
         ),
         (
             'data: {"a": 1}\ndata: {"b": 2}',
-            {"sse": [{"event": None, "data": {"a": 1}}, {"event": None, "data": {"b": 2}}]},
+            {"sse": [{"a": 1}, {"b": 2}]},
+            ("parsed_event_stream",),
+        ),
+        (
+            "data: [1]\n\ndata: word\n\nevent: x\ndata: {}",
+            {"sse": [{"event": None, "data": [1]}, {"event": None, "data": "word"}, {"event": "x", "data": {}}]},
             ("parsed_event_stream",),
         ),
     ],

@@ -1,5 +1,7 @@
 """What a rule may be, and that everything else is one clear line before a run."""
 
+from datetime import date
+
 import pytest
 from pydantic import ValidationError
 
@@ -43,6 +45,8 @@ def test_names_are_lower_case_words(name):
         ({"json_schema": {"items": {"$ref": "https://example.com/s.json"}}}, "refers to 'https://example.com/s.json'"),
         ({"json_schema": {"$ref": "#"}}, "is a JSON schema that refers to itself without end"),
         ({"json_schema": {"const": {1, 2}}}, "holds a value that JSON does not have"),
+        ({"json_schema": {"const": date(2026, 11, 30)}}, "holds a value that JSON does not have"),
+        ({"json_schema": {"const": float("nan")}}, "such as a date or NaN; expected a JSON schema"),
     ],
 )
 def test_conditions(conditions, message):

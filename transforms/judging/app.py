@@ -178,7 +178,7 @@ def _decode(raw: bytes) -> tuple[Json, tuple[str, ...]]:
         if decode_response(text)[0] is text:
             raise not_json(raw) from None
         return text, ()
-    except (TooDeep, RecursionError):
+    except TooDeep:
         raise not_a_completion("nested too deep") from None
 
 

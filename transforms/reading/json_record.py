@@ -7,19 +7,17 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.transforms.reading.faults import BadRecord
 
 
-def parse_record(text: str, has_surrogates: bool = False) -> tuple[dict[str, Json], tuple[str, ...]]:
+def parse_record(text: str) -> tuple[dict[str, Json], tuple[str, ...]]:
     """The object that `text` is, and the note codes of what was simplified in it: see `decode_json`.
 
     Raises BadRecord: too_deep (over 200 levels), invalid_json, not_an_object.
     """
     try:
-        value, notes = decode_json(text.removeprefix("\ufeff"), has_surrogates)
+        value, notes = decode_json(text.removeprefix("\ufeff"))
     except TooDeep as error:
         raise BadRecord("too_deep", str(error)) from None
     except json.JSONDecodeError as error:
         raise BadRecord("invalid_json", f"{error.msg} (character {error.pos})") from None
-    except RecursionError:
-        raise BadRecord("too_deep", "nested deeper than the interpreter's stack allows") from None
     if type(value) is not dict:
         raise BadRecord("not_an_object", f"expected an object, found {_kind(value)}")
     return value, notes
@@ -31,7 +29,7 @@ def is_list(text: str) -> bool:
         decode_json(text)
     except json.JSONDecodeError as error:
         return error.pos < len(text.rstrip())
-    except (ValueError, RecursionError):
+    except ValueError:
         return True
     return True
 

@@ -155,11 +155,11 @@ def _read_lines(
         try:
             if size > max_record_bytes:
                 raise BadRecord("too_long", f"{size:,} bytes; at most {max_record_bytes:,}")
-            text, has_surrogates = _decode(line, encoding)
+            text = _decode(line, encoding)
             if not text or text.isspace() or text == "\ufeff":
                 yield None
                 continue
-            data, notes = parse_record(text, has_surrogates)
+            data, notes = parse_record(text)
         except BadRecord as error:
             raw = line if encoding == "utf-8" else line.decode(encoding, "replace")
             yield Reject(path, str(offset), error.code, error.reason, raw_text(raw))
@@ -167,15 +167,15 @@ def _read_lines(
             yield SourceRecord(path, str(offset), data, notes)
 
 
-def _decode(line: bytes, encoding: Encoding) -> tuple[str, bool]:
-    """The line's text, and whether it holds unpaired surrogates, which UTF-16 can and UTF-8 cannot."""
+def _decode(line: bytes, encoding: Encoding) -> str:
+    """The line's text. It may hold unpaired surrogates, which UTF-16 can and UTF-8 cannot."""
     try:
-        return line.decode(encoding), False
+        return line.decode(encoding)
     except UnicodeDecodeError as error:
         problem = f"{error.reason} at byte {error.start}"
     if encoding != "utf-8":
         try:
-            return line.decode(encoding, "surrogatepass"), True
+            return line.decode(encoding, "surrogatepass")
         except UnicodeDecodeError as error:
             problem = f"{error.reason} at byte {error.start}"
     raise BadRecord("invalid_utf8", problem)

@@ -69,7 +69,8 @@ def join_chunks(chunks: list[Event]) -> Joined:
     ended = False
     usage: Json = None
     for chunk in chunks:
-        for piece in as_list(chunk.get("choices")):
+        pieces = chunk.get("choices")
+        for piece in pieces if isinstance(pieces, list) else ():
             if not isinstance(piece, dict):
                 continue
             index = piece.get("index")
@@ -77,12 +78,13 @@ def join_chunks(chunks: list[Event]) -> Joined:
             joined = by_index.get(place)
             if joined is None:
                 joined = by_index[place] = _Choice()
-            joined.add(_piece(piece) or {})
+            if delta := _piece(piece):
+                joined.add(delta)
             if piece.get("finish_reason") is not None:
                 joined.finish_reason = piece["finish_reason"]
                 ended = True
         if (own := _usage(chunk)) is not None:
-            ended = ended or chunk.get("choices") == []
+            ended = ended or pieces == []
             usage = own or usage
     choices: list[Json] = []
     for _, choice in sorted(by_index.items()):
@@ -97,10 +99,10 @@ def join_chunks(chunks: list[Event]) -> Joined:
 
 
 def _usage(chunk: Event) -> Json:
-    if is_object(usage := chunk.get("usage")):
+    if isinstance(usage := chunk.get("usage"), dict):
         return usage
     groq = chunk.get("x_groq")
-    return groq["usage"] if is_object(groq) and is_object(groq.get("usage")) else None
+    return groq["usage"] if isinstance(groq, dict) and is_object(groq.get("usage")) else None
 
 
 def _last(chunks: list[Event], name: str) -> Json:

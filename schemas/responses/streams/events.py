@@ -36,17 +36,17 @@ class StreamFormat:
 
 def unwrap(item: Json) -> Json:
     """The event in an item of a logged stream: `{"event", "data"}`, JSON text, or Bedrock's base64 chunk."""
-    if isinstance(item, str):
+    if isinstance(item, dict):
+        if "data" in item:
+            if item.keys() <= _WRAPPER and not is_text_event(item):
+                return unwrap(item["data"])
+        elif len(item) == 1:
+            chunk = item.get("chunk", item)
+            if isinstance(chunk, dict) and isinstance(coded := chunk.get("bytes"), str):
+                return _decoded_chunk(coded)
+    elif isinstance(item, str):
         decoded = decode_container(item)
         return unwrap(decoded.value) if decoded else item.strip()
-    if not isinstance(item, dict):
-        return item
-    if "data" in item and item.keys() <= _WRAPPER:
-        return item if is_text_event(item) else unwrap(item["data"])
-    if len(item) == 1:
-        chunk = item.get("chunk", item)
-        if isinstance(chunk, dict) and isinstance(coded := chunk.get("bytes"), str):
-            return _decoded_chunk(coded)
     return item
 
 
