@@ -148,7 +148,7 @@ def _data_values(lines: list[str], notes: list[str]) -> dict[str, Json]:
     """The lines of data that are JSON, with what they are."""
     texts = {
         line: text
-        for line in dict.fromkeys(lines)
+        for line in lines
         if line[:5] == "data:" and (text := line[5:].strip())[:1] in ("{", "[") and text != _DONE
     }
     decoded = _decode_all(list(texts.values()))
