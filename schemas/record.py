@@ -23,7 +23,7 @@ REJECT_CODES: dict[str, str] = {
     "bad_type": "a column has a type that it cannot have (written as bad_type:<column>)",
     "bad_trace": "the trace cannot be read and the row needs it",
     "batch_mismatch": "a batch of requests with another number of responses",
-    "upstream_error": "the logged call failed: a status of 400 or more, a provider's error, or no response in a table",
+    "upstream_error": "the logged call or trace failed: a status of 400 or more, an error, or no response in a table",
     "blocked": "a filter or guardrail stopped the call, so that there is no answer of the model",
 }
 

@@ -13,6 +13,7 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.record import InputFile, SourceRecord
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.traces.grouping import root_index, spans_of_record, start_of
+from beamjudge.schemas.traces.langsmith import is_run, joined_runs, run_id
 from beamjudge.transforms.reading.ranges import plan_ranges, read_range
 from beamjudge.transforms.row_reader import text_columns
 
@@ -95,7 +96,7 @@ def trace_record(trace_id: str, spans: Sequence[SourceRecord]) -> SourceRecord:
 
     Spans are in the order in which they began, so that the record does not depend on who read what.
     """
-    ordered = sorted(spans, key=_order)
+    ordered = _whole_runs(sorted(spans, key=_order))
     root = ordered[root_index([span.data for span in ordered])]
     data: dict[str, Json] = {**root.data, "trace": {"spans": [span.data for span in ordered]}}
     if data.get("request_id") is None:
@@ -104,6 +105,27 @@ def trace_record(trace_id: str, spans: Sequence[SourceRecord]) -> SourceRecord:
         data["timestamp"] = start
     notes = tuple(dict.fromkeys(note for span in ordered for note in span.notes))
     return replace(root, data=data, notes=notes)
+
+
+def _whole_runs(spans: list[SourceRecord]) -> list[SourceRecord]:
+    """The spans with those of one LangSmith run, its post and its patch, put together in the place of the first."""
+    parts: dict[str, list[SourceRecord]] = {}
+    for index, span in enumerate(spans):
+        own = run_id(span.data) if is_run(span.data) else None
+        parts.setdefault(f"#{index}" if own is None else own, []).append(span)
+    if len(parts) == len(spans):
+        return spans
+    # A patch has when the run ended. Few have when it began, so that they stand before what they belong to.
+    ended_last = (sorted(run, key=lambda span: span.data.get("end_time") is not None) for run in parts.values())
+    whole = (
+        replace(
+            run[0],
+            data=joined_runs(part.data for part in run),
+            notes=tuple(note for part in run for note in part.notes),
+        )
+        for run in ended_last
+    )
+    return sorted(whole, key=_order)
 
 
 def group_locally(records: Iterable[SourceRecord]) -> Iterator[SourceRecord]:

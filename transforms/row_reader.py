@@ -171,6 +171,8 @@ class RowReader:
         if context is None and self._has_trace and self._trace_error is None and not in_batch:
             notes.append("no_context_in_trace")
         is_open = answered is None and self._rules.asks_app and not self._has_trace
+        if answered is None and facts.failed:
+            raise Rejected("upstream_error", "the trace failed and has no response")
         # Read before the row is made, since reading them leaves notes.
         expected, guidelines, wanted, timestamp = self._expectations, self._guidelines, self._wanted, self._timestamp
         row = Row(

@@ -78,6 +78,7 @@ def _read_span(span: dict[str, Json]) -> Span:
             _retrieved(span, meta.get("output")) if is_retriever else _choice(_side(meta.get("output"))),
         ),
         Speaks.AGENT if kind == "agent" else Speaks.NO if kind in _SILENT else Speaks.YES,
+        span.get("status") == "error",
     )
 
 

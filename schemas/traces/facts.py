@@ -16,7 +16,7 @@ class TraceFacts(NamedTuple):
     """What a trace says of its request; null where it does not say.
 
     `request` and `response` are as logged, not yet in normal form. `retrieved_context` is in rank order; it is empty
-    where a retriever found nothing and null where none ran.
+    where a retriever found nothing and null where none ran. `failed` is what the trace says of itself or of its root.
     """
 
     request: Json = None
@@ -25,6 +25,7 @@ class TraceFacts(NamedTuple):
     usage: TokenUsage | None = None
     latency_seconds: float | None = None
     notes: tuple[str, ...] = ()
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

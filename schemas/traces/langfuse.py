@@ -97,6 +97,7 @@ def _read_observation(item: dict[str, Json]) -> Span:
         ),
         lambda: _exchange(item, kind),
         Speaks.AGENT if kind == "AGENT" else Speaks.NO if kind in _SILENT else Speaks.YES,
+        item.get("level") == "ERROR",
     )
 
 

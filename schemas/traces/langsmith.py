@@ -4,6 +4,8 @@ Source: docs.smith.langchain.com/reference/data_formats/run_data_format and api.
 /runs/batch. A batch posts a run when it begins and patches it when it ends; both are one run.
 """
 
+from collections.abc import Iterable
+
 from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.row import TokenUsage
@@ -16,6 +18,7 @@ from beamjudge.schemas.traces.values import decoded, text_of, time_nanoseconds
 from beamjudge.schemas.usage import read_usage, response_usage
 
 _SILENT = frozenset({"retriever", "tool", "embedding"})
+_NOTHING: tuple[Json, ...] = (None, {}, [], "")
 
 
 def is_run(value: Json) -> bool:
@@ -41,6 +44,14 @@ def batch_runs(value: dict[str, Json]) -> list[dict[str, Json]]:
     return [*objects(value.get("post")), *objects(value.get("patch"))]
 
 
+def joined_runs(runs: Iterable[dict[str, Json]]) -> dict[str, Json]:
+    """One run of what was posted of it and patched: of two values the later, where it says anything."""
+    joined: dict[str, Json] = {}
+    for run in runs:
+        joined.update({name: value for name, value in run.items() if name not in joined or value not in _NOTHING})
+    return joined
+
+
 def run_trace_id(run: dict[str, Json]) -> str | None:
     """The id of the run's trace, which is that of its root run."""
     if (own := text_of(run.get("trace_id"))) is not None:
@@ -49,7 +60,7 @@ def run_trace_id(run: dict[str, Json]) -> str | None:
     return order[0] if order else None
 
 
-def _run_id(run: dict[str, Json]) -> str | None:
+def run_id(run: dict[str, Json]) -> str | None:
     """A patch may have its run's id at the end of `dotted_order` alone."""
     return text_of(run.get("id")) or next(iter(reversed(_ancestry(run))), None)
 
@@ -73,11 +84,10 @@ def _runs(trace: dict[str, Json]) -> list[dict[str, Json]]:
     while waiting:
         run = waiting.pop()
         children = objects(run.get("child_runs"))
-        own = _run_id(run)
+        own = run_id(run)
         waiting += [{"parent_run_id": own, **child} for child in reversed(children)]
         key = own or f"#{len(found)}"
-        known = found.get(key, {})
-        found[key] = {**known, **{name: value for name, value in run.items() if value not in (None, {}, [], "")}}
+        found[key] = joined_runs((found.get(key, {}), run))
     return list(found.values())
 
 
@@ -104,7 +114,7 @@ def _read_run(run: dict[str, Json]) -> Span:
     if is_retriever and outputs is None and not run.get("error"):
         outputs = []
     return Span(
-        _run_id(run),
+        run_id(run),
         text_of(run.get("parent_run_id")) or (ancestry[-2] if len(ancestry) > 1 else None),
         text_of(run.get("name")),
         is_retriever,
@@ -112,6 +122,7 @@ def _read_run(run: dict[str, Json]) -> Span:
         lambda: Times(time_nanoseconds(run.get("start_time")), time_nanoseconds(run.get("end_time"))),
         lambda: Exchange(decoded(run.get("inputs")), outputs),
         Speaks.NO if kind in _SILENT else Speaks.YES,
+        bool(run.get("error")),
     )
 
 

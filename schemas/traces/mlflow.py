@@ -77,10 +77,17 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
         total_usage(spans),
         seconds_of(root) if latency is None else latency,
         found.notes if found else (),
+        is_error(info.get("state")) or is_error(info.get("status")) or (root is not None and root.failed),
     )
 
 
 def _read_span(span: dict[str, Json]) -> Span:
+    read = _content_of(span)
+    read.failed = is_error(span.get("status"))
+    return read
+
+
+def _content_of(span: dict[str, Json]) -> Span:
     attributes = span.get("attributes")
     if not is_object(attributes):
         attributes = {}

@@ -34,14 +34,15 @@ def facts_of(spans: list[Span]) -> TraceFacts:
     """What a tree of spans says, by the rules that all formats but MLflow's share."""
     retrieval = last_retrieval(spans)
     found = read_documents(retrieval.exchange.response, RetrieverSchema()) if retrieval is not None else None
-    exchange = exchange_of(spans)
+    exchange, root = exchange_of(spans), root_of(spans)
     return TraceFacts(
         unwrapped_request(exchange.request),
         unwrapped_response(exchange.response),
         found.documents if found else None,
         total_usage(spans),
-        seconds_of(root_of(spans)),
+        seconds_of(root),
         found.notes if found else (),
+        root is not None and root.failed,
     )
 
 
@@ -54,7 +55,9 @@ def _read_spans(logged: list[dict[str, Json]]) -> TraceFacts:
 
 
 def _read_span(span: AttributeSpan) -> Span:
-    return (vocabulary_of(span.attributes) or gen_ai.read_gen_ai)(span)
+    read = (vocabulary_of(span.attributes) or gen_ai.read_gen_ai)(span)
+    read.failed = span.failed
+    return read
 
 
 def _span_list(trace: dict[str, Json]) -> list[dict[str, Json]]:

@@ -50,6 +50,7 @@ class Span:
     read_times: Callable[[], Times]
     read_exchange: Callable[[], Exchange]
     speaks: Speaks = Speaks.YES
+    failed: bool = False
 
     @lazy
     def times(self) -> Times:

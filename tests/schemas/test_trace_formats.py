@@ -543,6 +543,32 @@ def test_mlflow_spans_in_otlp():
         assert facts.retrieved_context == (Document(None, "A"),)
 
 
+def test_the_root_that_failed_fails_the_trace():
+    def datadog(status):
+        return [
+            {**span, "status": status if span["parent_id"] == "undefined" else "error"} for span in _datadog_spans()
+        ]
+
+    def langfuse(level):
+        return [
+            {**span, "level": "ERROR" if span["parentObservationId"] else level, "output": None}
+            for span in _observations()
+        ]
+
+    def langsmith(error):
+        return [{**run, "error": "boom" if run["parent_run_id"] else error} for run in _runs()]
+
+    def open_telemetry(code):
+        root = {**otlp_span("a", gen_ai__system="x"), "status": {"code": code}}
+        return otlp(root, {**otlp_span("b", "a"), "status": {"code": "STATUS_CODE_ERROR"}})
+
+    failed = [datadog("error"), langfuse("ERROR"), langsmith("boom"), open_telemetry(2)]
+    failed += [{"id": "t", "observations": langfuse("ERROR")}, open_telemetry("STATUS_CODE_ERROR")]
+    assert [read_trace(trace).failed for trace in failed] == [True] * 6
+    fine = [datadog("ok"), langfuse("DEFAULT"), langsmith(None), open_telemetry(1), open_telemetry(0)]
+    assert [read_trace(trace).failed for trace in fine] == [False] * 5
+
+
 GEN_AI = [flat_span("a", attributes={"gen_ai.prompt.0.content": "q", "gen_ai.completion.0.content": "a"})]
 EXAMPLES = {
     "OTLP JSON": [otlp(otlp_span("a", gen_ai__system="x")), otlp(otlp_span("a", openinference__span__kind="LLM"))],

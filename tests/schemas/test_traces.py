@@ -120,6 +120,25 @@ def test_latency(info, seconds):
     assert read_trace(trace_v3([span_v3(0, None)], **info)).latency_seconds == seconds
 
 
+@pytest.mark.parametrize(
+    ("info", "root", "failed"),
+    [
+        ({"state": "ERROR"}, {}, True),
+        ({"status": "ERROR"}, {}, True),
+        ({"state": "OK"}, {"status": {"code": "STATUS_CODE_ERROR", "message": "boom"}}, True),
+        ({}, {"status": {"status_code": "ERROR"}}, True),
+        ({"state": "OK"}, {"status": {"code": "STATUS_CODE_OK"}}, False),
+        ({"state": "IN_PROGRESS"}, {"status": {"code": "STATUS_CODE_UNSET"}}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_trace_or_its_root_failed(info, root, failed):
+    inner = {**span_v3(1, 0), "status": {"code": "STATUS_CODE_ERROR"}}  # which the application got over
+    spans = [{**span_v3(0, None, inputs="q"), **root}, inner]
+    assert read_trace(trace_v3(spans, **info)).failed is failed
+    assert read_trace(trace_v2(spans, info)).failed is failed
+
+
 @pytest.mark.parametrize("span", [span_v2, span_v3])
 def test_the_chronologically_last_outer_retriever_counts(span):
     spans = [

@@ -17,7 +17,9 @@ from beamjudge.schemas.record import SourceRecord
 from beamjudge.schemas.run_config import RunConfig
 from beamjudge.schemas.traces.grouping import spans_of_record
 from beamjudge.transforms.group_spans import GroupSpans, group_locally, groups_spans
+from beamjudge.transforms.normalize import normalize_record
 from beamjudge.transforms.reading.files import match_files
+from beamjudge.transforms.row_reader import InputRules
 
 RUNNERS = {
     "1 worker": (),
@@ -150,6 +152,26 @@ def test_spans_of_every_format_are_grouped(spans, trace_id):
     assert recognise_table(trace.data) is None
     for span in spans:  # and ungrouped each is a row of its own
         assert recognise_table(span).name == "traces"
+
+
+def test_the_post_and_the_patch_of_a_run_are_one_root():
+    order = "20261129T100000000000Zr"
+    begun = _langsmith("r", None, name="ask", session_name="tea", outputs={}, dotted_order=order, tags=["new"])
+    ended = {"id": "r", "trace_id": "t", "dotted_order": order, "end_time": "2026-11-29T10:00:02", "tags": ["done"]}
+    ended |= {"outputs": {"output": "a"}, "inputs": {}, "error": None}
+    child = _langsmith("c", "r", start_time="2026-11-29T10:00:01")
+    whole = {**begun, **ended, "inputs": {"input": "q"}}
+    one_batch = [{"post": [begun, child], "patch": [ended]}]
+    for logged in (one_batch, [{"patch": [ended]}, {"post": [child]}, {"post": [begun]}]):
+        (trace,) = group_locally([record(data, position) for position, data in enumerate(logged)])
+        spans = trace.data.pop("trace")["spans"]
+        assert spans == [whole, child]
+        assert trace.data == {**whole, "request_id": "t", "timestamp": 1_795_946_400 * 10**9}
+    rules = InputRules.of(_config(slice_by=["run_type", "session_name"]))
+    (trace,) = group_locally([record(data) for data in one_batch])
+    (row,) = normalize_record(trace, rules, bool)
+    assert (row.request_text, row.response_text, row.timestamp) == ("q", "a", 1_795_946_400 * 10**6)
+    assert ([item.value for item in row.slices], row.latency_seconds) == (["chain", "tea"], 2.0)
 
 
 @pytest.mark.parametrize(

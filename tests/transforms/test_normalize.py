@@ -182,6 +182,16 @@ def test_no_response_rejects_only_a_row_of_no_use():
     assert row_of({"request": "q", "trace": trace_of(outputs=None)}, can_score=needs_context).response is None
 
 
+@pytest.mark.parametrize("app", [{}, {"endpoints": {"default": {"model": "lexical"}, "app": {"model": "agent"}}}])
+def test_a_failed_trace_without_a_response_is_a_failed_call(app):
+    failed = trace_of(outputs=None, state="ERROR")
+    rejected = reject_of({"request": "q", "trace": failed}, **app)
+    assert (rejected.code, rejected.reason) == ("upstream_error", "the trace failed and has no response")
+    assert row_of({"request": "q", "response": "a", "trace": failed}, **app).response_text == "a"
+    assert row_of({"trace": trace_of(outputs="said", state="ERROR")}, **app).response_text == "said"
+    assert row_of({"trace": trace_of(outputs=None, state="OK")}, **app).response is None
+
+
 def test_expectations():
     both = {"request_id": "r1", "request": "q", "response": "a", "expected_response": "a", "expected_facts": ["a"]}
     rejected = reject_of(both)
