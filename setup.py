@@ -42,7 +42,7 @@ setup(
         "rapidfuzz>=3.9",
         "google-re2>=1.1.20240702",
         "jsonschema>=4.18",
-        "msgspec>=0.18",
+        "msgspec>=0.18.6",
         "py3langid>=0.4",
         "numpy>=1.26",
         "scipy>=1.11",

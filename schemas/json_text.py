@@ -3,20 +3,23 @@
 import gc
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterable
-from typing import Concatenate, NamedTuple, ParamSpec, TypeGuard, TypeVar
+from typing import Concatenate, NamedTuple, NoReturn, ParamSpec, TypeGuard, TypeVar
 
 import msgspec
+import numpy as np
 
-from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.json_value import Json, holds_surrogates, replace_surrogates
 
 MAX_DEPTH = 200
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 # Python converts no longer integers from or to text unless told; canonical JSON has to be able to write them.
 MAX_INT_DIGITS = 4300
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_TEXT = 1 << 20
-_FLAT = 20
+_DEPTH_BLOCK = 1 << 20
+_DEPTH_STEPS = np.zeros(256, dtype=np.int8)
+_DEPTH_STEPS[[ord("{"), ord("[")]] = 1
+_DEPTH_STEPS[[ord("}"), ord("]")]] = -1
 _NEITHER_BRACKET_NOR_QUOTE = bytes(byte for byte in range(256) if byte not in b'{}[]"')
 
 # Strict, exact for integers of any length, and three times as fast as Python's own; what it refuses, Python's reads.
@@ -35,10 +38,7 @@ class DecodedJson(NamedTuple):
 
 
 class TooDeep(ValueError):
-    """JSON text that nests deeper than 200 levels."""
-
-    def __init__(self) -> None:
-        super().__init__(f"nested deeper than {MAX_DEPTH} levels")
+    """JSON text that nests deeper than 200 levels, or than the interpreter's stack has room for."""
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
@@ -80,15 +80,29 @@ def decode_json(text: str) -> DecodedJson:
     4300 digits stay as the string that was written (`number_to_string`). Unpaired surrogates become U+FFFD
     (`surrogates_replaced`).
 
-    Raises TooDeep and json.JSONDecodeError.
+    Raises TooDeep, also for text that is broken besides, and json.JSONDecodeError.
     """
+    return _decode(text) if len(text) < _LONG_TEXT else without_collections(_decode, text)
+
+
+def _decode(text: str) -> DecodedJson:
     try:
-        # Most texts are short, and a call more takes as long as many of them.
-        value = _DECODE(text) if len(text) < _LONG_TEXT else without_collections(_DECODE, text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return without_collections(_decode_noted, text)
-    if len(text) > 2 * MAX_DEPTH and _is_too_deep(value, text):
-        raise TooDeep
+        value: Json = _DECODE(text)
+    except UnicodeEncodeError:  # the text of a UTF-16 file may hold unpaired surrogates as they are
+        notes: list[str] = []
+        value, noted = _decode(str(replace_surrogates(text, notes)))
+        return DecodedJson(value, tuple(dict.fromkeys((*noted, *notes))))
+    except (msgspec.DecodeError, RecursionError):
+        if _nests_too_deep(text):
+            raise TooDeep(_TOO_DEEP) from None
+        try:
+            return _decode_unusual(text)
+        except RecursionError:
+            raise TooDeep("nested deeper than the interpreter's stack allows") from None
+    # A short value is gone through in a quarter of the time that its text takes, a long one in several times its.
+    is_short = len(text) < _LONG_TEXT
+    if len(text) > 2 * MAX_DEPTH and (_is_too_deep(value) if is_short else _nests_too_deep(text)):
+        raise TooDeep(_TOO_DEEP)
     return DecodedJson(value, ())
 
 
@@ -118,9 +132,41 @@ def without_collections(read: Callable[Concatenate[_V, _P], _T], value: _V, *arg
         gc.enable()
 
 
-def _decode_noted(text: str) -> DecodedJson:
+class _UnusualNumber(Exception):
+    """A number that is not read as it stands: the text is decoded again, with notes."""
+
+
+def _stop_at_constant(_name: str) -> NoReturn:
+    raise _UnusualNumber
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number):
+        raise _UnusualNumber
+    return number
+
+
+# These hooks note nothing, so that they have no state.
+_PLAIN = json.JSONDecoder(parse_float=_finite, parse_constant=_stop_at_constant)
+
+
+def _decode_unusual(text: str) -> DecodedJson:
     """The value where something has to be changed in it, and the error where there is none: Python's own decoder."""
     notes: list[str] = []
+    try:
+        value = _PLAIN.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except (_UnusualNumber, ValueError):  # the latter is Python's limit on digits
+        value = _noting_decoder(notes).decode(text)
+    if holds_surrogates(value):
+        value = replace_surrogates(value, notes)
+    return DecodedJson(value, tuple(dict.fromkeys(notes)))
+
+
+def _noting_decoder(notes: list[str]) -> json.JSONDecoder:
+    """Reads every number, also those that Python or JSON cannot hold, and notes what it changes."""
 
     def constant(_name: str) -> None:
         notes.append("non_finite_to_null")
@@ -138,21 +184,11 @@ def _decode_noted(text: str) -> DecodedJson:
         notes.append("number_to_string")
         return literal
 
-    try:
-        value = json.JSONDecoder(parse_int=integer, parse_float=real, parse_constant=constant).decode(text)
-    except RecursionError:
-        raise TooDeep from None
-    if _is_too_deep(value, text):
-        raise TooDeep
-    if _holds_surrogates(value):
-        value = replace_surrogates(value, notes)
-    return DecodedJson(value, tuple(dict.fromkeys(notes)))
+    return json.JSONDecoder(parse_int=integer, parse_float=real, parse_constant=constant)
 
 
-def _is_too_deep(value: Json, text: str) -> bool:
-    """Whether the value of `text` nests deeper than MAX_DEPTH levels."""
-    if len(text) >= _LONG_TEXT and _is_flat(text):
-        return False
+def _is_too_deep(value: Json) -> bool:
+    """Whether a value nests deeper than MAX_DEPTH levels: level by level, without recursion."""
     level = [value] if type(value) is dict or type(value) is list else []
     for _ in range(MAX_DEPTH):
         level = [
@@ -166,42 +202,23 @@ def _is_too_deep(value: Json, text: str) -> bool:
     return True
 
 
-def _is_flat(text: str) -> bool:
-    """Whether JSON text certainly nests no deeper than twice _FLAT levels. A long text is told so several times as fast
-    as its many small objects are gone through.
-
-    Strings vanish first, since no bracket stands between their quotes, and then pairs of brackets from the inside.
-    Strings with brackets do not, nor does what is around them: of such a text nothing is certain.
-    """
-    marks = text.encode("utf-8", "surrogatepass")
-    if b"\\" in marks:
-        marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"")
-    marks = marks.translate(None, _NEITHER_BRACKET_NOR_QUOTE).replace(b'""', b"")
-    for _ in range(_FLAT):
-        marks = marks.replace(b"{}", b"").replace(b"[]", b"")
-        if not marks:
+def _nests_too_deep(text: str) -> bool:
+    """Whether brackets outside strings open more than MAX_DEPTH levels: one pass in blocks, no recursion."""
+    # Few texts have so many brackets at all, and counting is much cheaper than looking at where they stand.
+    if text.count("{") + text.count("[") <= MAX_DEPTH:
+        return False
+    # Without escaped backslashes and then escaped quotes, every quote opens or closes a string. Blanks in their place
+    # are put there in half the time of taking them out.
+    data = text.encode("utf-8", "surrogatepass")
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
+    data = data.translate(None, _NEITHER_BRACKET_NOR_QUOTE)
+    depth = quotes = 0
+    for start in range(0, len(data), _DEPTH_BLOCK):
+        block = np.frombuffer(data, np.uint8, min(_DEPTH_BLOCK, len(data) - start), start)
+        quote_counts = np.cumsum(block == ord('"'), dtype=np.int32) + quotes
+        depths = np.cumsum(_DEPTH_STEPS[block] * (quote_counts & 1 == 0), dtype=np.int32) + depth
+        if depths.max() > MAX_DEPTH:
             return True
+        depth, quotes = int(depths[-1]), int(quote_counts[-1]) % 2
     return False
-
-
-def _holds_surrogates(value: Json) -> bool:
-    """Whether any are left: an escaped pair is one character after decoding."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def replace_surrogates(value: Json, notes: list[str]) -> Json:
-    """`value` with U+FFFD for every unpaired surrogate, in keys too; adds a note where there was one."""
-    if isinstance(value, str):
-        replaced, count = _SURROGATE.subn("\ufffd", value)
-        if count:
-            notes.append("surrogates_replaced")
-        return replaced
-    if isinstance(value, list):
-        return [replace_surrogates(item, notes) for item in value]
-    if isinstance(value, dict):
-        return {str(replace_surrogates(key, notes)): replace_surrogates(item, notes) for key, item in value.items()}
-    return value

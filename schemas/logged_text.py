@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, is_list, is_object, replace_surrogates
-from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, is_list, is_object
+from beamjudge.schemas.json_value import Json, replace_surrogates
 
 _Accepts: TypeAlias = Callable[[Json], bool]
 

@@ -231,7 +231,7 @@ def test_wrong_flags_are_one_clear_line(argv, said):
         ("input: a\noutput: b\nendpoints: {default: {model: m, headers: 3}}", "endpoints.default.headers: got 3"),
         (
             "input: a\noutput: b\nendpoints: {default: {model: m, parameters: {stop: 2026-11-30}}}",
-            "stop holds a value that JSON does not have, such as a date or NaN; expected text, numbers",
+            "stop holds a value that JSON does not have (date); expected text, numbers",
         ),
         (
             "input: a\noutput: b\nendpoints: {default: {model: m, parameters: {temperature: .nan}}}",

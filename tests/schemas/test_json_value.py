@@ -2,7 +2,11 @@
 
 import json
 import math
+import re
+from datetime import date
+from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,12 +70,31 @@ def test_spellings_that_stored_keys_rest_on(value: object, text: str) -> None:
     assert canonical_json(value) == text
 
 
-def test_unpaired_surrogates_stay_as_they_are() -> None:
-    assert canonical_json({"b": 1, "a": "x\ud800"}) == '{"a":"x\ud800","b":1}'
-    assert compact_json({"b": 1, "a": "x\ud800"}) == '{"b":1,"a":"x\ud800"}'
+def test_unpaired_surrogates_change_no_other_spelling() -> None:
+    value = {"b": [1e16, float("nan")], "a\udc00": "x\ud800"}
+    assert canonical_json(value) == '{"a\ufffd":"x\ufffd","b":[1e16,null]}'
+    assert compact_json(value) == '{"b":[1e16,null],"a\ufffd":"x\ufffd"}'
 
 
-@pytest.mark.parametrize("value", [object(), {1: 2}, {"a": {None: 1}}])
+class _Text(str):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.float64(0.5), "0.5"),
+        ([_Text("a")], '["a"]'),
+        (date(2026, 11, 30), '"2026-11-30"'),
+        (Decimal("1.50"), '"1.50"'),
+        (b"x", '"eA=="'),
+    ],
+)
+def test_values_that_only_callers_of_ours_could_give(value: object, text: str) -> None:
+    assert canonical_json(value) == text
+
+
+@pytest.mark.parametrize("value", [object(), {1: 2}, {"a": {None: 1}}, 1j])
 def test_what_is_no_json_value(value: object) -> None:
     with pytest.raises(TypeError):
         canonical_json(value)
@@ -79,3 +102,24 @@ def test_what_is_no_json_value(value: object) -> None:
 
 def test_yaml_as_json() -> None:
     assert plain_json({50256: -100, "b": [1.5, None, True]}) == {"50256": -100, "b": [1.5, None, True]}
+
+
+_CIRCULAR: list[object] = []
+_CIRCULAR.append(_CIRCULAR)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"a": [date(2026, 11, 30)]}, "holds a value that JSON does not have (date)"),
+        (float("nan"), "holds a value that JSON does not have (nan)"),
+        ({1, 2}, "holds a value that JSON does not have (set)"),
+        ({"a": {True: 1}}, "has the key True; YAML reads it so unless it is quoted"),
+        ({None: 1}, "has the key None; YAML reads it so unless it is quoted"),
+        ({1: "a", "1": "b"}, "has one key both as a number and as text"),
+        (_CIRCULAR, "refers to itself, or nests too deep"),
+    ],
+)
+def test_yaml_that_is_no_json(value: object, reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        plain_json(value)

@@ -76,7 +76,7 @@ def bind_app(config: RunConfig) -> AppBinding | None:
 
 def app_key(app: AppBinding, request: AppRequest) -> str:
     """The identity of a request, as `content_key` is that of a question: requests with the same key are made once."""
-    digest = hashlib.sha256(canonical_json([APP, app.endpoint.base_url, app.hash]).encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(canonical_json([APP, app.endpoint.base_url, app.hash]).encode())
     feed(digest, request.body)
     return digest.hexdigest()
 

@@ -36,7 +36,7 @@ class JudgeBinding:
         """What of a call's identity is the same for all of the judge's questions, as canonical JSON."""
         endpoint = self.endpoint
         identity = [endpoint.base_url, endpoint.model, requested_parameters(endpoint), self.hash]
-        return canonical_json(identity).encode("utf-8", "surrogatepass")
+        return canonical_json(identity).encode()
 
     @property
     def model(self) -> str:

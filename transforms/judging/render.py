@@ -169,7 +169,7 @@ def _fence(texts: list[str]) -> str:
     may well read through them.
     """
     skeleton = _hex_skeleton("".join(texts))
-    seed = canonical_json(list(texts)).encode("utf-8", "surrogatepass")
+    seed = canonical_json(list(texts)).encode()
     digest = _digits(seed)
     while digest in skeleton:
         digest = _digits(digest.encode() + seed)

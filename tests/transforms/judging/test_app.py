@@ -157,7 +157,7 @@ def test_a_trace_may_hold_the_response_and_an_unreadable_one_is_noted() -> None:
         (b"null", "invalid_reply: no response"),
         (b"[]", "invalid_reply: no response"),
         (b'[{"detail": "Secret"}]', "invalid_reply: no known shape of a response"),
-        (b"[" * 300 + b"]" * 300, "invalid_reply: nested too deep"),
+        (b"[" * 300, "invalid_reply: nested too deep"),
         ({"response": None, "secret": "Secret"}, "invalid_reply: no response"),
         ({}, "invalid_reply: no response"),
         ({"error": {"message": "Secret"}}, "invalid_reply: an error object instead of a completion"),

@@ -1,4 +1,6 @@
 import json
+import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -88,7 +90,18 @@ def test_200_levels_are_read_and_201_are_not() -> None:
     assert caught.value.code == "too_deep"
 
 
-@pytest.mark.parametrize("text", [nested(100_000), '{"a": ' * 5000, "[" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        nested(100_000),
+        nested(1500),
+        '{"a": ' * 5000,
+        "[" * 100_000,
+        "[" * 201,
+        '{"a": [NaN, ' + "[" * 199 + "]" * 199 + "]}",
+        '{"a": ["\\ud800", ' + "[" * 199 + "]" * 199 + "]}",
+    ],
+)
 def test_depth_is_limited_before_recursion_is(text: str) -> None:
     with pytest.raises(BadRecord) as caught:
         parse_record(text)
@@ -107,6 +120,29 @@ def test_depth_is_limited_before_recursion_is(text: str) -> None:
 )
 def test_brackets_in_strings_and_beside_each_other_are_no_depth(value: dict) -> None:
     assert parse_record(json.dumps(value)) == (value, ())
+
+
+def _at_depth(frames: int, read: Callable[[], object]) -> object:
+    return read() if not frames else _at_depth(frames - 1, read)
+
+
+@pytest.mark.parametrize("inner", ["1", '"\\ud800"'])
+def test_where_the_stack_ends_a_record_is_rejected_and_not_the_run(inner: str) -> None:
+    text = '{"a": ' + "[" * 150 + inner + "]" * 150 + "}"
+    for left in range(20, 500, 20):
+        try:
+            _at_depth(sys.getrecursionlimit() - _frames() - left, lambda: parse_record(text))
+        except BadRecord as error:
+            assert error.code == "too_deep"  # noqa: PT017
+        except RecursionError:
+            assert left < 60, "too little for the call itself"
+
+
+def _frames() -> int:
+    frame, count = sys._getframe(), 0
+    while frame is not None:
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def test_depth_is_found_behind_strings_of_quotes_and_backslashes() -> None:
