@@ -43,6 +43,12 @@ def test_no_collection_while_a_long_text_is_normalised(
     assert gc.isenabled()
 
 
+@pytest.mark.parametrize("text", [REQUEST, REQUEST[:-1] + ', "a": [NaN, "\\ud800"]}'])
+def test_no_collection_while_a_long_text_is_decoded(collections: list[int], text: str) -> None:
+    decode_json(text)
+    assert len(collections) <= 1, "the one that was put off to the end"
+
+
 def test_collections_go_on_after_a_long_text_that_cannot_be_read() -> None:
     with pytest.raises(json.JSONDecodeError):
         decode_json(REQUEST[:-1])

@@ -529,14 +529,15 @@ def test_datadog_as_sent_and_as_exported():
     assert texts(read_trace([_datadog_spans()[0]])) == ("Which tea?", "Green tea.")
 
 
-def test_mlflow_spans_in_otlp():
+@pytest.mark.parametrize("kind", ['"RETRIEVER"', "RETRIEVER"])
+def test_mlflow_spans_in_otlp(kind):
     root = otlp_span(
         "a",
         mlflow__spanType='"CHAIN"',
         mlflow__spanInputs='{"question": "Which tea?"}',
         mlflow__spanOutputs='"Green tea."',
     )
-    retriever = otlp_span("b", "a", mlflow__spanType='"RETRIEVER"', mlflow__spanOutputs='[{"page_content": "A"}]')
+    retriever = otlp_span("b", "a", mlflow__spanType=kind, mlflow__spanOutputs='[{"page_content": "A"}]')
     for trace in (otlp(root, retriever), {"spans": [root, retriever]}):
         facts = read_trace(trace)
         assert texts(facts) == ("Which tea?", "Green tea.")
