@@ -267,6 +267,36 @@ TABLES = {
         None,
         (None, None),
     ),
+    "messages_and_answer": (
+        {"id": "p1", "ts": SECOND, "messages": CHAT_REQUEST["messages"], "output": [ANSWER]},
+        "p1",
+        None,
+        (None, None),
+    ),
+    "prompt_and_completion": (
+        {"id": "p2", "created_at": ISO, "prompt": ASK, "completion": ANSWER, "latency_ms": 250},
+        "p2",
+        0.25,
+        (None, None),
+    ),
+    "question_and_answer": (
+        {"id": "p3", "timestamp": ISO, "question": ASK, "answer": ANSWER, "usage": {"prompt_tokens": 3}},
+        "p3",
+        None,
+        (3, None),
+    ),
+    "input_and_output": (
+        {"request_id": "p4", "id": 4, "timestamp": ISO, "input": CHAT_REQUEST, "output": CHAT_RESPONSE},
+        "p4",
+        None,
+        (3, 2),
+    ),
+    "inputs_and_outputs": (
+        {"id": "p5", "timestamp": ISO, "inputs": text({"query": ASK}), "outputs": text({"response": ANSWER})},
+        "p5",
+        None,
+        (None, None),
+    ),
     "ragas_annotations": (
         {
             "request_id": "g2",

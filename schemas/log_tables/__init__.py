@@ -6,14 +6,16 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.log_tables.clouds import CLOUD_TABLES
 from beamjudge.schemas.log_tables.datasets import DATASET_TABLES
 from beamjudge.schemas.log_tables.gateways import GATEWAY_TABLES
+from beamjudge.schemas.log_tables.pairs import pair_tables
 from beamjudge.schemas.log_tables.table import LogTable, TableRecord
 from beamjudge.schemas.log_tables.traces import TRACE_TABLES
 from beamjudge.schemas.traces.attribute_spans import OWN_COLUMNS
 
 __all__ = ["LOG_TABLES", "LogTable", "TableRecord", "describe_tables", "recognise_table", "table_columns"]
 
+_NAMED_TABLES: tuple[LogTable, ...] = (*GATEWAY_TABLES, *CLOUD_TABLES, *DATASET_TABLES, *TRACE_TABLES)
 # The order does not matter: no record is accepted by two.
-LOG_TABLES: tuple[LogTable, ...] = (*GATEWAY_TABLES, *CLOUD_TABLES, *DATASET_TABLES, *TRACE_TABLES)
+LOG_TABLES: tuple[LogTable, ...] = (*_NAMED_TABLES, *pair_tables(_NAMED_TABLES))
 
 # At least one of these columns is in every record of a table, so that most records are told to be none at once.
 _MARKS = frozenset(
@@ -36,6 +38,10 @@ _MARKS = frozenset(
         "conversations",
         "conversation",
         "messages",
+        "prompt",
+        "question",
+        "input",
+        "inputs",
         "turns",
         "user_input",
         "metric_input",

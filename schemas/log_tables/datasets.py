@@ -16,12 +16,17 @@ _TURNS = ("conversations", "conversation", "messages")
 _OTHERS = frozenset(
     {"request", "response", "choices", "output", "outputs", "trace", "call_type", "custom_id", "captureData", "inputs"}
 )
+_ANSWERS = ("completion", "answer")
 
 
 def _is_conversation(data: Mapping[str, Json]) -> bool:
     if not _OTHERS.isdisjoint(data):
         return False
-    return sum(is_list(turns := data.get(name)) or _is_json_list(turns) for name in _TURNS) == 1
+    found = [turns for name in _TURNS if is_list(turns := data.get(name)) or _is_json_list(turns)]
+    if len(found) != 1:
+        return False
+    # An answer beside a conversation that has its own is something else, such as a reference.
+    return all(data.get(name) is None for name in _ANSWERS) or _ends_with_answer(_messages(found[0]))
 
 
 def _is_json_list(value: Json) -> bool:
@@ -66,7 +71,7 @@ CONVERSATION = LogTable(
 def _is_messages_and_response(data: Mapping[str, Json]) -> bool:
     if "messages" not in data or "response" not in data:
         return False
-    return not any(name in data for name in ("request", "call_type", "custom_id", "user_input"))
+    return not any(name in data for name in ("request", "call_type", "custom_id", "user_input", "choices"))
 
 
 MESSAGES_AND_RESPONSE = LogTable(

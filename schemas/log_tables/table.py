@@ -43,7 +43,7 @@ class LogTable:
     Columns, usage and times are dotted paths into a record, the first that is not null counts. `read` has the columns
     that need more than their JSON text decoded. Times are in milliseconds but for `seconds`, whose unit is the name's,
     and for `span`, the times at which a call began and ended. `empty_is_error` says that a missing response means a
-    failed call.
+    failed call, `is_plain` that text in a request or response is what was said, even where it is JSON.
     """
 
     name: str
@@ -57,6 +57,7 @@ class LogTable:
     seconds: tuple[str, ...] = ()
     span: tuple[str, str] | None = None
     empty_is_error: bool = True
+    is_plain: bool = False
 
     def record(self, data: dict[str, Json]) -> TableRecord:
         """Reads a record that `matches` accepts. Never raises."""
@@ -66,7 +67,7 @@ class LogTable:
             value = first_value(data, paths)
             if (own := self.read.get(column)) is not None:
                 value = own(value)
-            values[column] = body_of(value, notes) if column in _BODIES else value
+            values[column] = body_of(value, notes) if column in _BODIES and not self.is_plain else value
         usage = None
         if self.usage is not None:
             names = ("input_tokens", "output_tokens", "total_tokens")

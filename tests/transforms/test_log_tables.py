@@ -67,11 +67,90 @@ def test_every_table_has_a_record_here():
         {"request": "q", "response": "a", "request_id": "r"},
         {"request": "q", "response": "a", "status": "shipped"},
         {"request": {"messages": []}, "messages": []},
-        {"prompt": "q", "completion": "a", "object": "chair"},
+        {"choices": [], "object": "chair"},
+        {"prompt": "q", "completion": "a", "request": "r"},
+        {"prompt": "q"},
+        {"question": "q", "answer": "gold", "response": "a"},
+        {"instruction": "Shorten.", "input": "q", "output": "a"},
     ],
 )
 def test_records_in_columns_of_their_own(data):
     assert recognise_table(data) is None
+
+
+PAIRS = {
+    "messages_and_answer": [
+        {"messages": CHAT_REQUEST["messages"], "completion": ANSWER},
+        {"messages": text(CHAT_REQUEST["messages"]), "answer": ANSWER},
+        {"messages": CHAT_REQUEST["messages"], "prompt": None, "output": ANSWER},
+    ],
+    "prompt_and_completion": [
+        {"prompt": ASK, "response": ANSWER},
+        {"prompt": [ASK], "output": [ANSWER], "messages": None, "status": "done", "trace_id": "t"},
+        {"prompt": CHAT_REQUEST["messages"], "completion": CHAT_RESPONSE, "request": None},
+        {"prompt": ASK, "completion": ANSWER, "object": "chair"},
+    ],
+    "question_and_answer": [{"question": ASK, "answer": ANSWER, "output": "x", "response": None}],
+    "input_and_output": [
+        {"input": {"question": ASK}, "output": {"answer": ANSWER}, "type": "chat"},
+        {
+            "id": "t",
+            "name": "ask",
+            "userId": "u",
+            "input": {"query": ASK},
+            "output": ANSWER,
+        },  # a trace of Langfuse alone
+    ],
+    "inputs_and_outputs": [
+        {"inputs": ASK, "outputs": [ANSWER]},
+        {"inputs": {"question": ASK}, "outputs": ANSWER, "expectations": {}},
+        {"inputs": CHAT_REQUEST, "outputs": CHAT_RESPONSE, "id": "r"},
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "data"), [(name, data) for name, listed in PAIRS.items() for data in listed])
+def test_pairs_of_plain_columns(name, data):
+    assert [table.name for table in LOG_TABLES if table.matches(data)] == [name]
+    row = row_of(data)
+    assert (row.request_text, row.response_text) == (ASK, ANSWER)
+
+
+def test_records_of_several_tables_are_of_one():
+    """Every table's columns, with those of every pair beside them."""
+    for data, *_ in TABLES.values():
+        for other in [pair for listed in PAIRS.values() for pair in listed]:
+            for both in ({**data, **other}, {**other, **data}):
+                claimed = [table.name for table in LOG_TABLES if table.matches(both)]
+                assert len(claimed) < 2, (claimed, both)
+
+
+def test_columns_of_the_first_ragas():
+    data = {"question": ASK, "answer": ANSWER, "contexts": ["Opens 6:00."], "ground_truths": ["Six.", "At 6."]}
+    row = row_of(data)
+    assert row.retrieved_context == (Document(None, "Opens 6:00."),)
+    assert (row.expected_response, row.expected_responses) == ("Six.", ("At 6.",))
+    for name in ("ground_truth", "reference", "expected_answer"):
+        assert row_of({"question": ASK, "answer": ANSWER, name: "Six."}).expected_response == "Six."
+    row = row_of({"question": ASK, "answer": ANSWER, "context": "Opens 6:00.", "expected_facts": ["six"]})
+    assert (row.retrieved_context, row.expected_facts) == ((Document(None, "Opens 6:00."),), ("six",))
+
+
+def test_several_answers_of_a_pair():
+    row = row_of({"messages": CHAT_REQUEST["messages"], "output": [ANSWER, "At seven."]})
+    assert (row.response_text, row.notes) == (ANSWER, ("several_choices",))
+
+
+def test_an_answer_of_a_pair_that_is_json_is_what_the_user_saw():
+    row = row_of({"prompt": ASK, "completion": '{"b": 6, "a": "open"}'})
+    assert (row.response_text, row.notes) == ('{"b": 6, "a": "open"}', ())
+
+
+def test_a_conversation_that_ends_with_its_answer_has_a_reference_beside_it():
+    turns = [*CHAT_REQUEST["messages"], {"role": "assistant", "content": ANSWER}]
+    data = {"messages": turns, "answer": "reference"}
+    assert recognise_table(data).name == "conversation"
+    assert row_of(data).response_text == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -373,15 +452,17 @@ def test_samples_of_ragas():
 
 @needs_shared
 def test_calls_with_a_reported_usage():
-    """A table of its own: its columns are named. One call has nothing but a system message, and so no request."""
+    """One call has nothing but a system message, and so no request."""
     count = 0
     for data in shared_lines("reference_token_usage/usage.jsonl"):
-        asked = "messages" if data["messages"] else "prompt"
-        columns = {"request": asked, "response": "output"}
         if {message["role"] for message in data["messages"] or ()} == {"system"}:
-            assert reject_of(data, columns=columns).code == "no_request"
+            assert reject_of(data).code == "no_request"
             continue
-        row = row_of(data, columns=columns)
+        row = row_of(data)
+        said = data["output"][0]
+        if isinstance(said, str):
+            assert row.response_text == said
+        assert ("several_choices" in row.notes) is (len(data["output"]) > 1)
         usage = data["usage"]
         given = usage.get("prompt_tokens", usage.get("input_tokens"))
         made = usage.get("completion_tokens", usage.get("output_tokens"))

@@ -1,0 +1,108 @@
+"""Pairs of columns that most plain logs have: what was asked, and what was answered.
+
+None is of a platform; `question` and `answer` with `contexts` and `ground_truths` are Ragas' before its version 0.2
+(docs.ragas.io/en/v0.1.21, Prepare your test data).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from beamjudge.schemas.json_text import is_list
+from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.log_tables.table import LogTable, body_of
+from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """`asked` is the column of the request, `answered` are those of the response: the first with a value counts."""
+
+    name: str
+    asked: str
+    answered: tuple[str, ...]
+    read_request: Callable[[Json], Json] | None = None
+    read_response: Callable[[Json], Json] | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def is_in(self, data: Mapping[str, Json]) -> bool:
+        if data.get(self.asked) is None or not any(name in data for name in self.answered):
+            return False
+        return "response" in self.answered or data.get("response") is None
+
+
+def pair_tables(others: Sequence[LogTable]) -> tuple[LogTable, ...]:
+    """A table for each pair. `others` are those that come before them, whatever columns a record has."""
+
+    def found(data: Mapping[str, Json]) -> _Pair | None:
+        pair = next((pair for pair in _PAIRS if pair.is_in(data)), None)
+        if pair is None or any(data.get(name) is not None for name in _MORE_THAN_A_PAIR):
+            return None
+        return None if any(table.matches(data) for table in others) else pair
+
+    return tuple(_table(pair, found) for pair in _PAIRS)
+
+
+def _table(pair: _Pair, found: Callable[[Mapping[str, Json]], _Pair | None]) -> LogTable:
+    def response(value: Json) -> Json:
+        return _choices(value if pair.read_response is None else pair.read_response(value))
+
+    return LogTable(
+        name=pair.name,
+        matches=lambda data: pair.is_in(data) and found(data) is pair,
+        columns={
+            "request_id": ("request_id", "id"),
+            "timestamp": ("timestamp", "created_at", "ts"),
+            "request": (pair.asked,),
+            "response": pair.answered,
+            **pair.columns,
+        },
+        read={"response": response}
+        if pair.read_request is None
+        else {"request": pair.read_request, "response": response},
+        empty_is_error=False,
+        is_plain=True,
+    )
+
+
+def _choices(value: Json) -> Json:
+    """Several texts for one request are choices."""
+    if not is_list(value) or len(value) < 2 or not all(isinstance(text, str) for text in value):
+        return value
+    return {"choices": [{"message": {"role": "assistant", "content": text}} for text in value]}
+
+
+def _body(value: Json) -> Json:
+    return body_of(value, [])
+
+
+def _inputs(value: Json) -> Json:
+    return unwrapped_request(_body(value))
+
+
+def _outputs(value: Json) -> Json:
+    return unwrapped_response(_body(value))
+
+
+# A request of its own, a trace that has it, or more than the column that it is put together from.
+_MORE_THAN_A_PAIR = ("request", "trace", "instruction", "instructions")
+_PAIRS = (
+    _Pair("messages_and_answer", "messages", ("completion", "output", "answer"), read_request=_body),
+    _Pair("prompt_and_completion", "prompt", ("completion", "response", "output")),
+    _Pair(
+        "question_and_answer",
+        "question",
+        ("answer",),
+        columns={
+            "retrieved_context": ("retrieved_context", "contexts", "context"),
+            "expected_response": (
+                "expected_response",
+                "ground_truth",
+                "ground_truths",
+                "reference",
+                "expected_answer",
+            ),
+        },
+    ),
+    _Pair("input_and_output", "input", ("output",), unwrapped_request, unwrapped_response),
+    _Pair("inputs_and_outputs", "inputs", ("outputs",), _inputs, _outputs),
+)
