@@ -4,9 +4,10 @@ A column may hold its value or the JSON text of it. Each function gives the valu
 read into it, and raises BadType, with what was found, for anything else.
 """
 
+from itertools import repeat
 from typing import NamedTuple
 
-from beamjudge.schemas.json_text import decode_container, is_list, is_object
+from beamjudge.schemas.json_text import decode_container, is_list, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.row import Document, Guidelines
 from beamjudge.schemas.traces.documents import RetrieverSchema, read_document, uri_text
@@ -105,12 +106,12 @@ def read_guidelines(value: Json) -> ReadGuidelines:
 
 def read_context(value: Json) -> Context:
     """`retrieved_context`: documents in rank order, or their contents as strings; a bare string is one chunk."""
-    return _read_context(value, strings=True)
+    return without_collections(_read_context, value, strings=True)
 
 
 def read_expected_context(value: Json) -> Context:
     """`expected_retrieved_context`: documents; a bare string would not say whether it is a uri or a content."""
-    return _read_context(value, strings=False)
+    return without_collections(_read_context, value, strings=False)
 
 
 def _read_context(value: Json, *, strings: bool) -> Context:
@@ -126,6 +127,9 @@ def _read_context(value: Json, *, strings: bool) -> Context:
     expected = "a list of objects {doc_uri, content}" + (" or of strings" if strings else "")
     if not is_list(value):
         raise BadType(f"{type_name(value)}, where {expected} is expected")
+    texts = [item for item in value if isinstance(item, str)]
+    if strings and len(texts) == len(value):  # by far the most frequent list, without the detour
+        return Context(tuple(map(Document, repeat(None), texts)), tuple(notes))
     documents: list[Document] = []
     for item in value:
         if item is None:
@@ -166,9 +170,8 @@ def _are_strings(items: list[Json]) -> bool:
 
 
 def _are_documents(value: Json, *, strings: bool) -> bool:
-    return is_list(value) and all(
-        item is None or is_object(item) or (strings and isinstance(item, str)) for item in value
-    )
+    kinds = {dict, type(None), str} if strings else {dict, type(None)}
+    return is_list(value) and kinds.issuperset(map(type, value))
 
 
 def _pairs(items: list[Json]) -> dict[str, Json] | None:

@@ -23,12 +23,16 @@ _LANGCHAIN_ROLES = {
     "function": "tool",
     "developer": "developer",
 }
+# Every object that is a foreign message has one of these fields.
+_TOLD_BY = frozenset({"role", "lc", "type", "from", "author"})
 _KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
 
 
 def is_foreign_message(value: Json) -> bool:
     """Whether `value` is a message of another form."""
     if isinstance(value, dict):
+        if _TOLD_BY.isdisjoint(value):
+            return False
         if value.get("role") is not None:
             return value.get("content") is None and has_any(value, ("parts", "blocks", "message"))
         return _langchain_role(value) is not None or _sender(value) is not None

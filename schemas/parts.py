@@ -12,6 +12,7 @@ Reasoning is left out, since the user never saw it; so are tool calls and their 
 
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from beamjudge.schemas.json_text import is_list, is_object
@@ -62,7 +63,8 @@ _PLACEHOLDERS = {
     "image_file": "image",
     "document": "file",
 }
-_TYPE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_LONGEST_NAME = 64
+_TYPE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 # Parts that are named by their one key, and what the key makes of them.
 _KEYS: dict[str, PartKind] = {
     "functionCall": PartKind.CALL,
@@ -87,16 +89,16 @@ _KEYS: dict[str, PartKind] = {
     "image_url": PartKind.OTHER,
     "cachePoint": PartKind.NOTHING,
 }
+_WRAPPERS = ("guardContent", "citationsContent")
+_NAMES = frozenset({*_KEYS, *_WRAPPERS, "text", "refusal"})
 
 
 def read_part(part: Json) -> Part:
     """What one part is. A part that is no object is its text, as JSON where it is no string."""
-    if part is None:
-        return _NOTHING
-    if isinstance(part, str):
-        return Part(PartKind.TEXT, part)
-    if not is_object(part):
-        return Part(PartKind.TEXT, canonical_json(part))
+    if not isinstance(part, dict):
+        if part is None:
+            return _NOTHING
+        return Part(PartKind.TEXT, part if isinstance(part, str) else canonical_json(part))
     kind = part.get("type")
     if not isinstance(kind, str):
         kind = part.get("block_type")  # LlamaIndex
@@ -134,12 +136,14 @@ def _typed_text(part: dict[str, Json]) -> str | None:
 
 
 def _keyed_part(part: dict[str, Json]) -> Part:
+    if _NAMES.isdisjoint(part):
+        return _placeholder("part")
     text = part.get("text")
     if isinstance(text, str):
         return Part(PartKind.REASONING) if part.get("thought") is True else Part(PartKind.TEXT, text)
     if is_object(text) and isinstance(inner := text.get("text"), str):  # ApplyGuardrail
         return Part(PartKind.TEXT, inner)
-    for name in ("guardContent", "citationsContent"):
+    for name in _WRAPPERS:
         if is_object(wrapped := part.get(name)):
             return _wrapped_text(wrapped)
     for name, value in part.items():
@@ -193,9 +197,17 @@ def _other(name: str, value: Json = None) -> Part:
         if isinstance(mime, str) and name not in ("image", "audio", "video"):
             family = mime.partition("/")[0]
             name = family if family in ("image", "audio", "video") else "file"
+    return _placeholder(name if len(name) <= _LONGEST_NAME else "part")
+
+
+@lru_cache
+def _placeholder(name: str) -> Part:
     if not _TYPE_NAME.fullmatch(name):
         name = "part"
     return Part(PartKind.OTHER, f"[{_PLACEHOLDERS.get(name, name)}]")
+
+
+_NO_TEXT = MessageText("")
 
 
 def content_text(content: Json) -> MessageText:
@@ -203,10 +215,16 @@ def content_text(content: Json) -> MessageText:
 
     Content that is nothing but tool calls is their canonical JSON; nothing but results of tools, their text.
     """
-    if content is None:
-        return MessageText("")
+    return read_content(content)[0]
+
+
+def read_content(content: Json) -> tuple[MessageText, bool]:
+    """The text of a message's content, and what `holds_results_only` says of it."""
     if isinstance(content, str):
-        return MessageText(content)
+        return MessageText(content), False
+    if content is None:
+        return _NO_TEXT, False
+    others = False
     texts: list[str] = []
     calls: list[Json] = []
     results: list[str] = []
@@ -216,8 +234,10 @@ def content_text(content: Json) -> MessageText:
         if isinstance(said, str):  # by far the most frequent parts, without the detour
             if said:
                 texts.append(said)
+            others = True
             continue
         kind, text, value = read_part(part)
+        others = others or (kind is not PartKind.RESULT and kind is not PartKind.NOTHING)
         if kind is PartKind.CALL:
             calls.append(value)
         elif kind is PartKind.RESULT:
@@ -237,12 +257,19 @@ def content_text(content: Json) -> MessageText:
         notes.append("tool_calls_only")
     else:
         texts = results
-    return MessageText("\n".join(texts), tuple(dict.fromkeys(notes)))
+    is_result = bool(results) and not others and is_list(content)
+    return MessageText("\n".join(texts), tuple(dict.fromkeys(notes))), is_result
 
 
 def holds_results_only(content: Json) -> bool:
     """Whether content is nothing but results of tools, as Anthropic, Gemini and Converse put into a user's turn."""
     if not is_list(content) or not content:
         return False
-    kinds = {read_part(part).kind for part in content}
-    return PartKind.RESULT in kinds and kinds <= {PartKind.RESULT, PartKind.NOTHING}
+    is_result = False
+    for part in content:
+        kind = read_part(part).kind
+        if kind is PartKind.RESULT:
+            is_result = True
+        elif kind is not PartKind.NOTHING:
+            return False
+    return is_result

@@ -6,12 +6,15 @@ from typing import NamedTuple
 from beamjudge.schemas.json_text import as_list, is_absent, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
-from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text, message_turn
+from beamjudge.schemas.messages import COMMON_ROLES, SYSTEM_ROLES, USER_ROLES, message_role, message_text, message_turn
 from beamjudge.schemas.requests.table import REQUESTS, is_request_envelope
 from beamjudge.schemas.row import Turn
 from beamjudge.schemas.shapes import Noted
 
 __all__ = ["REQUESTS", "RequestForm", "decode_request", "is_known_request", "normalize_request"]
+
+
+_WORDLESS = {role: Turn(role, "") for role in COMMON_ROLES}
 
 
 class RequestForm(NamedTuple):
@@ -81,8 +84,10 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
     for message in messages[:asked]:
         role, said, noted = message_turn(message)
         found += noted
-        if said or role != "assistant":  # a turn of nothing but reasoning says nothing
+        if said:
             history.append(Turn(role, said))
+        elif role != "assistant":  # whose turn of nothing but reasoning says nothing
+            history.append(_WORDLESS.get(role) or Turn(role, ""))
     text, noted = message_text(messages[asked])
     return RequestForm(request, text, tuple(history), tuple(dict.fromkeys((*found, *noted))))
 

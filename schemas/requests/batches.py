@@ -32,7 +32,8 @@ def read_batch(request: Json) -> Batch | None:
             return Batch(records)
     if is_object(split := request.get("dataframe_split")):
         columns = [str(column) for column in as_list(split.get("columns"))]
-        return Batch([dict(zip(columns, as_list(row), strict=False)) for row in as_list(split.get("data"))])
+        rows = as_list(split.get("data"))
+        return Batch([dict(zip(columns, row, strict=False)) if isinstance(row, list) else {} for row in rows])
     prompts = request.get("prompt")
     if is_list(prompts) and len(prompts) > 1 and all(isinstance(prompt, str) for prompt in prompts):
         return Batch(prompts, of_prompts=True)

@@ -7,6 +7,7 @@ Sources: ai.google.dev/api/generate-content, docs.aws.amazon.com/bedrock/latest/
 from beamjudge.schemas.foreign_messages import to_message
 from beamjudge.schemas.json_text import as_list, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.messages import common_role
 from beamjudge.schemas.requests.forms import are_messages, is_text, request, system, user
 from beamjudge.schemas.shapes import Shape
 
@@ -20,7 +21,10 @@ def _are_contents(contents: Json) -> bool:
     return (
         is_list(contents)
         and bool(contents)
-        and all(is_text(item) or (is_object(item) and ("parts" in item or "text" in item)) for item in contents)
+        and all(
+            ("parts" in item or "text" in item) if isinstance(item, dict) else isinstance(item, str)
+            for item in contents
+        )
     )
 
 
@@ -36,9 +40,14 @@ def _contents_messages(value: dict[str, Json]) -> Json:
 def _content_message(turn: Json) -> Json:
     if not is_object(turn) or "parts" not in turn:
         return user([turn] if is_object(turn) else turn)
-    role = turn.get("role")
-    parts = turn["parts"]
-    return to_message({**turn, "role": role or "user", "parts": parts if is_list(parts) else [parts]})
+    role, parts = turn.get("role") or "user", turn["parts"]
+    if not is_list(parts):
+        parts = [parts]
+    if turn.get("content") is not None:
+        return {**turn, "role": role, "parts": parts}
+    message = {**turn, "role": common_role(role), "content": parts}
+    del message["parts"]
+    return message
 
 
 def _is_titan(value: dict[str, Json]) -> bool:

@@ -23,8 +23,8 @@ def _is_normal(value: dict[str, Json]) -> bool:
         if not isinstance(item, dict):
             if item is not None:
                 return False
-        # What has a role and content is none; a long history is gone through faster without asking.
-        elif (item.get("role") is None or item.get("content") is None) and is_foreign_message(item):
+        # What has a role and content is none, nor is {}; a long history is gone through faster without asking.
+        elif item and (item.get("role") is None or item.get("content") is None) and is_foreign_message(item):
             return False
     return True
 

@@ -22,7 +22,7 @@ _SCALARS = frozenset(
 )
 _COLUMN = "attributes."
 # Every span has one of these, so that a record with one as a column has its attributes there.
-OWN_COLUMNS = ("openinference.span.kind", "gen_ai.operation.name", "gen_ai.system", "gen_ai.provider.name")
+OWN_COLUMNS = frozenset({"openinference.span.kind", "gen_ai.operation.name", "gen_ai.system", "gen_ai.provider.name"})
 _MOST_DIGITS = 9
 # Every leaf below an object repeats the object's name; longer ones are none that anything asks for.
 _LONGEST_NAME = 256
@@ -89,13 +89,13 @@ def trace_id_of(span: dict[str, Json]) -> str | None:
 
 def has_attributes(span: dict[str, Json]) -> bool:
     """Whether a record has attributes as spans have them, and not as Datadog's export wraps its own."""
-    if span.get("type") == "span":
+    if not span or span.get("type") == "span":
         return False
     if isinstance(span.get("record_attributes"), (dict, str)):
         return True
     if isinstance(span.get("attributes"), (dict, list, str)):
         return True
-    return any_begins(span, _COLUMN) or any(name in span for name in OWN_COLUMNS)
+    return any_begins(span, _COLUMN) or not OWN_COLUMNS.isdisjoint(span)
 
 
 def any_begins(names: Iterable[str], prefix: str) -> bool:
@@ -111,7 +111,7 @@ def read_attributes(span: dict[str, Json]) -> Attributes:
     logged = span.get("attributes", span.get("record_attributes"))
     if isinstance(logged, str) and (container := decode_container(logged)) is not None:
         logged = container.value
-    if logged is None and any(name in span for name in OWN_COLUMNS):
+    if logged is None and not OWN_COLUMNS.isdisjoint(span):
         logged = span
     attributes = _flat(logged)
     for name, value in span.items():

@@ -38,4 +38,4 @@ def place_of(trace: dict[str, Json]) -> Place:
 
 def objects(value: Json) -> list[dict[str, Json]]:
     """The objects of a list."""
-    return [item for item in as_list(value) if is_object(item)]
+    return [item for item in as_list(value) if isinstance(item, dict)]

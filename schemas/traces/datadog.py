@@ -27,8 +27,9 @@ def datadog_spans(trace: dict[str, Json]) -> list[dict[str, Json]]:
     listed = [trace] if place is Place.ITSELF else objects(trace.get(place.value))
     if place is Place.INTAKE:
         listed = objects(lookup(trace, place.value))
-    spans = [_inner(span) for span in listed]
-    return spans if spans and all(_is_span(span) for span in spans) else []
+    if not listed or not all(_is_span(_inner(span)) for span in listed):
+        return []
+    return [_inner(span) for span in listed]
 
 
 def _inner(span: dict[str, Json]) -> dict[str, Json]:

@@ -5,6 +5,8 @@ list by any span whose vocabulary is known. A trace may mix them: the applicatio
 model's one of OpenTelemetry.
 """
 
+from collections.abc import Iterator
+
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces import gen_ai, trulens
 from beamjudge.schemas.traces.attribute_spans import AttributeSpan, attribute_names, has_attributes, read_attribute_span
@@ -60,12 +62,11 @@ def _read_span(span: AttributeSpan) -> Span:
     return read
 
 
-def _span_list(trace: dict[str, Json]) -> list[dict[str, Json]]:
+def _span_list(trace: dict[str, Json]) -> Iterator[dict[str, Json]]:
     """The spans of a list, or the one span that the trace is; none for other formats."""
     place = place_of(trace)
-    if place is Place.SPANS:
-        return [span for span in objects(trace.get("spans")) if has_attributes(span)]
-    return [trace] if place is Place.ITSELF and has_attributes(trace) else []
+    listed = objects(trace.get("spans")) if place is Place.SPANS else [trace] if place is Place.ITSELF else []
+    return filter(has_attributes, listed)
 
 
 def _is_list(trace: dict[str, Json]) -> bool:
@@ -77,7 +78,7 @@ def _read_otlp(trace: dict[str, Json]) -> TraceFacts:
 
 
 def _read_list(trace: dict[str, Json]) -> TraceFacts:
-    return _read_spans(_span_list(trace))
+    return _read_spans(list(_span_list(trace)))
 
 
 OPENTELEMETRY_FORMATS: tuple[TraceFormat, ...] = (

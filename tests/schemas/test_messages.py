@@ -1,6 +1,38 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from beamjudge.schemas.messages import content_text, message_text
+from beamjudge.schemas.foreign_messages import is_foreign_message, to_message
+from beamjudge.schemas.messages import content_text, message_role, message_text, message_turn
+
+WORDS = st.sampled_from(["", " ", "x", "user", "assistant", "human", "AI", "tool", "somebody"])
+PARTS = st.sampled_from(
+    [
+        "x",
+        None,
+        {},
+        {"text": "x"},
+        {"text": ""},
+        {"type": "text", "text": "x"},
+        {"type": "thinking"},
+        {"type": "tool_use", "id": "c"},
+        {"type": "tool_result", "content": "six"},
+        {"toolResult": {"content": [{"json": {}}]}},
+        {"cachePoint": {}},
+        {"type": "strange"},
+    ]
+)
+FIELDS = {
+    "role": WORDS | st.none() | st.just(5),
+    "content": WORDS | st.none() | st.lists(PARTS, max_size=3) | PARTS,
+    "text": WORDS | st.lists(PARTS, max_size=2),
+    "refusal": WORDS,
+    "audio": st.sampled_from([{}, {"transcript": "x"}, "x"]),
+    "tool_calls": st.sampled_from([[], [{"id": "c"}], None]),
+    "function_call": st.sampled_from([{}, {"name": "f"}]),
+    "reasoning": WORDS,
+    "name": WORDS,
+}
 
 
 @pytest.mark.parametrize(
@@ -44,3 +76,33 @@ def test_blank_content_gives_way_to_a_refusal():
 
 def test_legacy_function_call():
     assert message_text({"content": None, "function_call": {"name": "f"}}) == ('{"name":"f"}', ("tool_calls_only",))
+
+
+@given(st.fixed_dictionaries({}, optional=FIELDS))
+def test_a_turn_is_a_role_and_a_text(message):
+    assert message_turn(message) == (message_role(message), *message_text(message))
+
+
+@pytest.mark.parametrize("message", [{}, {"name": "x"}, {"id": 1, "metadata": {}}])
+def test_a_message_that_says_nothing(message):
+    assert message_turn(message) == ("user", "", ())
+    assert not is_foreign_message(message)
+    assert to_message(message) is message
+
+
+@pytest.mark.parametrize(
+    ("content", "role"),
+    [
+        ([{"type": "tool_result", "content": "six"}], "tool"),
+        ([{"cachePoint": {}}, {"toolResult": {}}, None], "tool"),
+        ([{"cachePoint": {}}], "user"),
+        ([], "user"),
+        ([{"type": "tool_result", "content": "six"}, {"text": ""}], "user"),
+        ([{"type": "tool_result", "content": "six"}, {"type": "thinking"}], "user"),
+        ([{"type": "tool_use"}, {"type": "tool_result", "content": "six"}], "user"),
+        ({"type": "tool_result", "content": "six"}, "user"),
+    ],
+)
+def test_results_alone_are_a_tools_turn(content, role):
+    assert message_turn({"role": "user", "content": content}).role == role
+    assert message_role({"role": "user", "content": content}) == role

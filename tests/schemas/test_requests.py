@@ -209,3 +209,34 @@ def test_normalising_a_normal_form_changes_nothing(value):
     if form is not None and not isinstance(form.canonical, str):
         again = normalize_request(form.canonical)
         assert (again.canonical, again.text, again.history) == (form.canonical, form.text, form.history)
+
+
+def test_history_keeps_a_messages_blanks():
+    form = normalize_request({"messages": [{"role": "assistant", "content": " \n a\t "}, USER_Q]})
+    assert form.history == (Turn("assistant", " \n a\t "),)
+
+
+@pytest.mark.parametrize(("logged", "common"), [("human", "user"), ("ai", "assistant"), ("User", "user")])
+def test_history_has_common_roles(logged, common):
+    form = normalize_request({"messages": [{"role": logged, "content": "x"}, USER_Q]})
+    assert form.history == (Turn(common, "x"),)
+
+
+def test_messages_that_say_nothing_are_turns_of_the_user():
+    form = normalize_request({"messages": [{}, {"role": "tool"}, {"role": "assistant"}, {"role": "aide"}, USER_Q]})
+    assert form.history == (Turn("user", ""), Turn("tool", ""), Turn("aide", ""))
+
+
+def test_a_turn_of_contents_keeps_its_other_fields():
+    form = normalize_request({"contents": [{"role": "model", "parts": {"text": "a"}, "id": 1}, {"parts": None}]})
+    assert form.canonical == {
+        "messages": [
+            {"role": "assistant", "content": [{"text": "a"}], "id": 1},
+            {"role": "user", "content": [None]},
+        ]
+    }
+
+
+def test_rows_of_a_split_that_are_no_lists_are_empty_requests():
+    request = {"dataframe_split": {"columns": ["query"], "data": [["q"], 1, None, []]}}
+    assert read_batch(request) == Batch([{"query": "q"}, {}, {}, {}])
