@@ -267,6 +267,40 @@ TABLES = {
         None,
         (None, None),
     ),
+    "mlflow_search_traces": (
+        {
+            "trace_id": "tr-1",
+            "trace": text(
+                {
+                    "info": {"trace_id": "tr-1", "state": "OK"},
+                    "data": {
+                        "spans": [
+                            {
+                                "span_id": "s",
+                                "attributes": {
+                                    "mlflow.spanInputs": text({"question": ASK}),
+                                    "mlflow.spanOutputs": text({"answer": ANSWER}),
+                                },
+                            }
+                        ]
+                    },
+                }
+            ),
+            "client_request_id": None,
+            "state": "OK",
+            "request_time": SECOND * 1000,
+            "execution_duration": 250,
+            "request": {"question": ASK[:9]},
+            "response": text({"answer": ANSWER[:3]}),
+            "trace_metadata": {"mlflow.traceInputs": "{}"},
+            "tags": {},
+            "spans": [{"span_id": "s"}],
+            "assessments": [],
+        },
+        "tr-1",
+        0.25,
+        (None, None),
+    ),
     "messages_and_answer": (
         {"id": "p1", "ts": SECOND, "messages": CHAT_REQUEST["messages"], "output": [ANSWER]},
         "p1",

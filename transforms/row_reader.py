@@ -115,7 +115,11 @@ class RowReader:
         if column == "response" and self._asks_anew:
             return None  # tables have several spellings of nothing
         if self._logged is not None and column not in self._rules.mapped and column in self._logged.values:
-            return self._logged.values[column]
+            logged = self._logged.values[column]
+            if self._logged.trace_first and column in ("request", "response"):
+                told = self._facts.request if column == "request" else self._facts.response
+                return logged if told is None else told
+            return logged
         path = self._rules.paths[column]
         return self._data.get(path) if path == column else lookup(self._data, path)
 

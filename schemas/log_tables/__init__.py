@@ -30,6 +30,7 @@ _MARKS = frozenset(
         "response_code",
         "http_status",
         "status",
+        "error",
         "logging_time",
         "captureData",
         "schemaType",

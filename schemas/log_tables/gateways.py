@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.log_tables.table import LogTable, has
+from beamjudge.schemas.log_tables.table import LogTable, has, http_status, is_empty, names_error
 
 _AGENT_COLUMN = "request_raw"
 
@@ -144,9 +144,17 @@ _VENDOR_COLUMNS = frozenset(
 
 
 def _is_exchange(data: Mapping[str, Json]) -> bool:
-    """Request and response beside a status of HTTP: by the column's name, or by what is logged beside it."""
-    if "request" not in data or "response" not in data or not _VENDOR_COLUMNS.isdisjoint(data):
+    """Request and response beside a status of HTTP, by the column's name, its value or what is logged beside it; or a
+    request beside an error in the place of a response."""
+    if "request" not in data or not _VENDOR_COLUMNS.isdisjoint(data):
         return False
+    is_asked = data["request"] is not None
+    if is_asked and names_error(data) and is_empty(data.get("response")) and data.get("trace") is None:
+        return True
+    if "response" not in data:
+        return False
+    if is_asked and http_status(data.get("status")) is not None:
+        return True
     if "status_code" in data or "response_code" in data or "http_status" in data:
         return True
     return "status" in data and ("method" in data or "path" in data or "url" in data)

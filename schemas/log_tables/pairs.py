@@ -59,6 +59,7 @@ def _table(pair: _Pair, found: Callable[[Mapping[str, Json]], _Pair | None]) -> 
         read={"response": response}
         if pair.read_request is None
         else {"request": pair.read_request, "response": response},
+        status=("status_code", "response_code", "http_status", "status"),
         empty_is_error=False,
         is_plain=True,
     )

@@ -17,6 +17,7 @@ from beamjudge.schemas.usage import read_usage
 WHOLE_RECORD = "."  # in the place of a path: the record itself
 _FIRST_ERROR = 400
 _STATUS_DIGITS = 3
+_STATUSES = range(100, 600)
 _BODIES = ("request", "response")
 _NOTHING = ("", "[]", "{}", "null", "None")
 
@@ -25,7 +26,8 @@ class TableRecord(NamedTuple):
     """One record of a table: its input columns, and what else it says of the call.
 
     `values` holds the columns that the table maps, null where the record has nothing; bodies are decoded. `fault` says
-    that the call failed, `is_unanswered` that its response is missing.
+    that the call failed, `is_unanswered` that its response is missing, `trace_first` that the trace's request
+    and response come before the table's.
     """
 
     values: dict[str, Json]
@@ -34,6 +36,7 @@ class TableRecord(NamedTuple):
     fault: ResponseFault | None
     is_unanswered: bool
     notes: tuple[str, ...]
+    trace_first: bool
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class LogTable:
     Columns, usage and times are dotted paths into a record, the first that is not null counts. `read` has the columns
     that need more than their JSON text decoded. Times are in milliseconds but for `seconds`, whose unit is the name's,
     and for `span`, the times at which a call began and ended. `empty_is_error` says that a missing response means a
-    failed call, `is_plain` that text in a request or response is what was said, even where it is JSON.
+    failed call, as it does beside an `error` in any table, `is_plain` that text in a request or response is what was
+    said, even where it is JSON, and `trace_first` that these two columns may be cut copies of what the trace has.
     """
 
     name: str
@@ -58,6 +62,7 @@ class LogTable:
     span: tuple[str, str] | None = None
     empty_is_error: bool = True
     is_plain: bool = False
+    trace_first: bool = False
 
     def record(self, data: dict[str, Json]) -> TableRecord:
         """Reads a record that `matches` accepts. Never raises."""
@@ -78,12 +83,13 @@ class LogTable:
             usage,
             self._latency(data),
             self._fault(data, response),
-            self.empty_is_error and not is_empty(values.get("request")) and is_empty(response),
+            (self.empty_is_error or names_error(data)) and not is_empty(values.get("request")) and is_empty(response),
             tuple(dict.fromkeys(notes)),
+            self.trace_first,
         )
 
     def _fault(self, data: dict[str, Json], response: Json) -> ResponseFault | None:
-        status = _status(first_value(data, self.status))
+        status = http_status(first_value(data, self.status))
         if (status is not None and status >= _FIRST_ERROR) or (self.failed is not None and self.failed(data)):
             fault = find_fault(response)
             if fault is not None and fault.code == BLOCKED:
@@ -143,9 +149,18 @@ def has(*columns: str) -> Callable[[Mapping[str, Json]], bool]:
     return matches
 
 
-def _status(value: Json) -> int | None:
-    if isinstance(value, str) and len(value) == _STATUS_DIGITS and value.isascii() and value.isdigit():
-        return int(value)
-    if isinstance(value, float) and value.is_integer():  # data frames
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def http_status(value: Json) -> int | None:
+    """A status of HTTP, 100 to 599, as a number or as digits; null for any other value."""
+    if isinstance(value, str):
+        value = int(value) if len(value) == _STATUS_DIGITS and value.isascii() and value.isdigit() else None
+    elif isinstance(value, float):  # data frames
+        value = int(value) if value.is_integer() else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if value in _STATUSES else None
+
+
+def names_error(data: Mapping[str, Json]) -> bool:
+    """Whether the column `error` says that there was one."""
+    error = data.get("error")
+    return bool(error) and not is_empty(error)

@@ -1,4 +1,5 @@
-"""Files with one trace a line, or with spans that are not grouped: the record itself is the trace.
+"""Files with one trace a line, or with spans that are not grouped: the record itself is the trace. And MLflow's table
+of traces (mlflow.org/docs/latest/api_reference, `mlflow.search_traces`), which has columns beside each.
 
 Their formats, and where each is written down, are those of `schemas/traces`.
 """
@@ -6,8 +7,9 @@ Their formats, and where each is written down, are those of `schemas/traces`.
 from collections.abc import Mapping
 
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable
+from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable, body_of
 from beamjudge.schemas.traces.grouping import holds_one_trace, spans_of_record
+from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 
 _ROW_COLUMNS = ("request", "response", "messages")
 
@@ -21,7 +23,49 @@ def _is_trace(data: Mapping[str, Json]) -> bool:
     return data.get("trace") is None and holds_one_trace(record)
 
 
+def _is_search_result(data: Mapping[str, Json]) -> bool:
+    if data.get("trace_id") is None or data.get("trace") is None or "messages" in data:
+        return False
+    return sum(column in data for column in _SEARCHED) >= _FEWEST_SEARCHED
+
+
+def _own_request(value: Json) -> Json:
+    return unwrapped_request(body_of(value, []))
+
+
+def _own_response(value: Json) -> Json:
+    return unwrapped_response(body_of(value, []))
+
+
+# Which of them there are depends on the version, and on the columns that were asked for.
+_SEARCHED = (
+    "request_time",
+    "state",
+    "execution_duration",
+    "trace_metadata",
+    "client_request_id",
+    "assessments",
+    "spans",
+)
+_FEWEST_SEARCHED = 2
+SEARCH_RESULT = LogTable(
+    name="mlflow_search_traces",
+    matches=_is_search_result,
+    columns={
+        "request_id": ("trace_id",),
+        "timestamp": ("request_time", "trace.info.request_time", "trace.info.timestamp_ms"),
+        "request": ("request",),
+        "response": ("response",),
+        "trace": ("trace",),
+    },
+    read={"request": _own_request, "response": _own_response},
+    milliseconds=("execution_duration",),
+    empty_is_error=False,
+    is_plain=True,
+    trace_first=True,
+)
 TRACE_TABLES: tuple[LogTable, ...] = (
+    SEARCH_RESULT,
     LogTable(
         name="traces",
         matches=_is_trace,

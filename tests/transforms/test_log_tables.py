@@ -5,7 +5,7 @@ import apache_beam as beam
 import pytest
 from apache_beam.testing.test_pipeline import TestPipeline as _TestPipeline
 from apache_beam.testing.util import assert_that, equal_to
-from log_tables import ANSWER, ASK, CHAT_REQUEST, CHAT_RESPONSE, SECOND, TABLES, captured, text
+from log_tables import ANSWER, ASK, CHAT_REQUEST, CHAT_RESPONSE, ISO, SECOND, TABLES, captured, text
 
 from beamjudge.schemas.log_tables import LOG_TABLES, describe_tables, recognise_table
 from beamjudge.schemas.record import Reject, SourceRecord
@@ -49,7 +49,7 @@ def test_a_table_maps_itself(name):
     assert row.timestamp == SECOND * 1_000_000
     assert row.latency_seconds == seconds
     assert (row.usage.input_tokens, row.usage.output_tokens) == tokens
-    assert set(row.notes) <= {"id_to_string"}
+    assert set(row.notes) <= {"id_to_string", "no_context_in_trace"}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -76,6 +76,48 @@ def test_every_table_has_a_record_here():
 )
 def test_records_in_columns_of_their_own(data):
     assert recognise_table(data) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"request": ASK, "response": None, "status": 500},
+        {"request": ASK, "response": "Internal Server Error", "status": "500"},
+        {"request": ASK, "response": "slow down", "status": 429.0},
+        {"request": ASK, "response": "", "error": "timeout"},
+        {"request": ASK, "response": None, "error": {"message": "no"}},
+        {"request": ASK, "error": "timeout"},
+        {"messages": CHAT_REQUEST["messages"], "response": None, "error": "timeout"},
+        {"prompt": ASK, "completion": None, "error": "timeout"},
+        {"prompt": ASK, "completion": "Internal Server Error", "status": 500},
+    ],
+)
+def test_calls_that_failed_by_their_status_or_error(data):
+    assert len([table.name for table in LOG_TABLES if table.matches(data)]) == 1
+    assert reject_of(data).code == "upstream_error"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"status": 200},
+        {"status": "201"},
+        {"status": 4000},
+        {"status": "4xx"},
+        {"status": True},
+        {"status": 99, "error": None},
+        {"error": "a warning of the tracer"},
+        {"error": "", "status": "done"},
+    ],
+)
+def test_a_status_or_an_error_that_fails_no_call(more):
+    row = row_of({"request": ASK, "response": ANSWER, **more})
+    assert (row.request_text, row.response_text, row.notes) == (ASK, ANSWER, ())
+
+
+@pytest.mark.parametrize("more", [{"status": 600}, {"status": 99}, {"error": "null"}, {"error": False}])
+def test_a_row_without_a_response_that_did_not_fail(more):
+    assert row_of({"request": ASK, "response": None, **more}).response is None
 
 
 PAIRS = {
@@ -123,6 +165,31 @@ def test_records_of_several_tables_are_of_one():
             for both in ({**data, **other}, {**other, **data}):
                 claimed = [table.name for table in LOG_TABLES if table.matches(both)]
                 assert len(claimed) < 2, (claimed, both)
+
+
+SEARCHED = TABLES["mlflow_search_traces"][0]
+
+
+def test_search_traces_by_their_columns_where_the_trace_does_not_tell():
+    row = row_of({**SEARCHED, "trace": "{", "request": text({"question": ASK}), "response": {"answer": ANSWER}})
+    assert (row.request_text, row.response_text, row.notes) == (ASK, ANSWER, ("trace_unreadable",))
+    trace = {"info": {"trace_id": "tr-1", "request_time": ISO}, "data": {"spans": []}}
+    data = {
+        "trace_id": "tr-1",
+        "trace": trace,
+        "state": "OK",
+        "spans": [],
+        "request": ASK,
+        "response": '{"a": 1, "b": 2}',
+    }
+    row = row_of(data)
+    assert (row.request_text, row.timestamp) == (ASK, SECOND * 1_000_000)
+    assert row.response_text == '{"a":1,"b":2}'
+
+
+def test_a_failed_trace_among_search_traces():
+    trace = {"info": {"trace_id": "tr-1", "state": "ERROR"}, "data": {"spans": []}}
+    assert reject_of({**SEARCHED, "trace": trace, "response": None}).code == "upstream_error"
 
 
 def test_columns_of_the_first_ragas():
