@@ -109,22 +109,35 @@ def recorded_inputs(output: str) -> list[dict[str, Any]]:
     path = join(output, "inputs.parquet")
     if not FileSystems.exists(path):
         return []
-    with FileSystems.open(path) as stream:
-        try:
-            table = pq.read_table(stream)
-        except pa.ArrowInvalid:
-            return []  # damaged: not a record of anything, so that the run is not complete
-    column = table.schema.get_field_index("modified")
-    rows: list[dict[str, Any]] = table.set_column(column, "modified", table["modified"].cast("int64")).to_pylist()
-    return rows
+    try:
+        batches = list(_batches(path))
+    except pa.ArrowInvalid:
+        return []  # damaged: not a record of anything, so that the run is not complete
+    return [row for batch in batches for row in _with_integers(batch, "modified").to_pylist()]
 
 
 def read_table(output: str, name: str) -> Iterator[dict[str, Any]]:
     """The rows of one of a run's tables, such as `metrics`, from all of its files."""
     for each in files_below(join(output, name)):
         if each.path.endswith(".parquet"):
-            with FileSystems.open(each.path) as stream:
-                yield from pq.read_table(stream).to_pylist()
+            for batch in _batches(each.path):
+                yield from batch.to_pylist()
+
+
+def _batches(path: str) -> Iterator[pa.RecordBatch]:
+    """The batches of one of our files, which is read in this thread alone.
+
+    Arrow's I/O threads let go of a Python stream only after the interpreter has ended, which aborts the process
+    (github.com/apache/arrow/issues/34314), and our tables are what a run reads last.
+    """
+    with FileSystems.open(path) as stream:
+        content = pa.BufferReader(stream.read())
+    yield from pq.ParquetFile(content).iter_batches(use_threads=False)
+
+
+def _with_integers(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
+    column = batch.schema.get_field_index(name)
+    return batch.set_column(column, name, batch.column(column).cast("int64"))
 
 
 def _relative_files(output: str) -> list[str]:

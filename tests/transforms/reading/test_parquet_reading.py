@@ -1,17 +1,19 @@
 import datetime as dt
 import decimal
 import json
+import threading
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from beamjudge.schemas.record import FileStats, InputFile
+from beamjudge.transforms.reading import parquet
 from beamjudge.transforms.reading.parquet_values import ColumnConverter, clean_row
-from beamjudge.transforms.reading.ranges import plan_ranges
+from beamjudge.transforms.reading.ranges import plan_ranges, read_range
 
 BERLIN = dt.timezone(dt.timedelta(hours=2))
 MOMENT = dt.datetime(2026, 7, 1, 14, 30, 5, 123456, tzinfo=BERLIN)
@@ -265,3 +267,25 @@ def test_two_columns_of_one_name_make_a_file_unreadable(tmp_path: Path, read_fil
     assert (reject.code, reject.source_position) == ("unreadable_file", None)
     name = "x" if len(table.schema.names) == 1 else "request"
     assert reject.reason == f"two columns or fields of one struct are named '{name}'; expected each name once"
+
+
+def test_a_log_is_read_in_the_calling_thread_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Arrow's own threads let go of a Python stream after the interpreter's end, which aborts a short command.
+    threads: set[int] = set()
+
+    class Watched:
+        def __init__(self, stream: BinaryIO) -> None:
+            self._stream = stream
+
+        def __getattr__(self, name: str) -> Any:
+            threads.add(threading.get_ident())
+            return getattr(self._stream, name)
+
+    opened = parquet.open_file
+    monkeypatch.setattr(parquet, "open_file", lambda path: Watched(opened(path)))
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({f"column {i}": ["q"] * 100 for i in range(20)}), path, row_group_size=10)
+    parts = plan_ranges(InputFile(str(path), path.stat().st_size, None))
+    items = [item for part in parts for item in read_range(part, 1 << 20)]
+    assert len(items) == 101
+    assert threads == {threading.get_ident()}
