@@ -178,6 +178,17 @@ def _list(converter: ColumnConverter, array: pa.ListArray | pa.LargeListArray) -
     return _with_nulls(array, [values[start - first : end - first] for start, end in spans])
 
 
+def _list_view(converter: ColumnConverter, array: pa.ListViewArray | pa.LargeListViewArray) -> list[Any]:
+    # Views come in any order, may overlap and leave out parts of the values: `flatten` gives those of each in turn.
+    values = converter.convert(array.flatten())
+    lists: list[list[Any] | None] = []
+    start = 0
+    for is_valid, size in zip(array.is_valid().to_pylist(), array.sizes.to_pylist(), strict=True):
+        lists.append(values[start : start + size] if is_valid else None)
+        start += size if is_valid else 0
+    return lists
+
+
 def _fixed_size_list(converter: ColumnConverter, array: pa.FixedSizeListArray) -> list[Any]:
     return converter.convert(array.cast(pa.list_(array.type.value_field)))
 
@@ -224,6 +235,10 @@ def _is_list(arrow_type: pa.DataType) -> bool:
     return any(is_kind(arrow_type) for is_kind in (pt.is_list, pt.is_large_list))
 
 
+def _is_list_view(arrow_type: pa.DataType) -> bool:
+    return any(is_kind(arrow_type) for is_kind in (pt.is_list_view, pt.is_large_list_view))
+
+
 def _is_extension(arrow_type: pa.DataType) -> bool:
     return isinstance(arrow_type, pa.BaseExtensionType)
 
@@ -236,6 +251,7 @@ _CONVERSIONS: tuple[_Conversion, ...] = (
     (pt.is_floating, _floating),
     (pt.is_struct, _struct),
     (_is_list, _list),
+    (_is_list_view, _list_view),
     (pt.is_map, _map),
     (pt.is_fixed_size_list, _fixed_size_list),
     (_is_binary, _binary),

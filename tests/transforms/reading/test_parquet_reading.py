@@ -87,6 +87,11 @@ COLUMNS: list[tuple[str, pa.Array, list[Any]]] = [
     ("large_list", pa.array([[b"x"], None, []], pa.large_list(pa.binary())), [["x"], None, []]),
     ("fixed_list", pa.array([[0.5, 1.5], None, [2.5, 3.5]], pa.list_(pa.float32(), 2)), [[0.5, 1.5], None, [2.5, 3.5]]),
     (
+        "list_view",
+        pa.ListViewArray.from_arrays([2, 0, 0], [1, 3, 3], [1, 2, 3], mask=pa.array([False, True, False])),
+        [[3], None, [1, 2, 3]],
+    ),
+    (
         "map",
         pa.array([[("en", ["r1", "r2"])], None, []], pa.map_(pa.string(), pa.list_(pa.string()))),
         [{"en": ["r1", "r2"]}, None, {}],
@@ -121,6 +126,33 @@ def test_all_column_types_from_a_file(tmp_path: Path, read_file) -> None:
         assert [row[name] for row in read.rows] == expected, name
     assert read.positions == ["0:0", "0:1", "0:2"]
     assert all(record.notes == () for record in read.records)
+
+
+LISTS = {
+    "list": pa.list_,
+    "large_list": pa.large_list,
+    "list_view": pa.list_view,
+    "large_list_view": pa.large_list_view,
+    "fixed_list": lambda value_type: pa.list_(value_type, 2),
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_what_stands_in_lists_of_every_kind(tmp_path: Path, read_file, kind: str) -> None:
+    day, price = dt.date(2026, 1, 31), decimal.Decimal("0.10")
+    values = {
+        "dates": ([day, None], pa.date32(), ["2026-01-31", None]),
+        "floats": ([float("nan"), 0.5], pa.float64(), [None, 0.5]),
+        "texts": ([b"a", "é".encode()], pa.binary(), ["a", "é"]),
+        "noise": ([b"\xff", b"a"], pa.binary(), [None, "a"]),
+        "prices": ([price, decimal.Decimal("7.00")], pa.decimal128(10, 2), [0.1, 7]),
+    }
+    columns = {name: pa.array([given], LISTS[kind](inner)) for name, (given, inner, _) in values.items()}
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), path)
+    (record,) = read_file(path).records
+    assert record.data == {name: expected for name, (_, _, expected) in values.items()}
+    assert record.notes == ("binary_to_null", "non_finite_to_null")
 
 
 def test_uuid() -> None:
