@@ -64,7 +64,7 @@ def check(arguments: argparse.Namespace) -> int:
     started = read_config(arguments, [], needs_output=False)
     plan = plan_run(started.config)
     check_plan(plan, is_local=True)
-    files = match_files(started.config.input)
+    files = match_files(started.config.input, warn=report.warn)
     findings = inspect(plan, files, arguments.rows)
     report.say(f"{len(files)} file{'' if len(files) == 1 else 's'}, the first {findings.records:,} records:")
     _print_findings(plan, findings)

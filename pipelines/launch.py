@@ -47,7 +47,7 @@ def launch(arguments: argparse.Namespace, runner_flags: Sequence[str]) -> int:
     config = started.config
     plan = plan_run(config)
     check_plan(plan, is_local=started.runner == _DIRECT)
-    files = match_files(config.input, config.output)
+    files = match_files(config.input, config.output, report.warn)
     if arguments.estimate:
         return _estimate(started, plan, files)
     run = output_folder.finished_run(config.output, config.run_id, files, config.overwrite)

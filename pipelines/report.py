@@ -94,6 +94,11 @@ def say(text: str) -> None:
         print(text, flush=True)
 
 
+def warn(text: str) -> None:
+    """One line on standard error, beside the results."""
+    print(f"beamjudge: {terminal.printable(text)}", file=sys.stderr, flush=True)
+
+
 def show(what: str | Text | Table) -> None:
     """Text of a log, or a table, on standard output."""
     with _reader_may_leave():
@@ -141,6 +146,8 @@ def _print_report(output: str, run: dict[str, Any]) -> None:
     console.print(
         f"\n{counts['rows']:,} rows, {counts['rejects']:,} rejects{f' ({rejects})' if rejects else ''}", highlight=False
     )
+    if not counts["rows"] and "merged_from" not in run:
+        console.print(_no_rows_line(counts["rejects"]), highlight=False)
     if run.get("app"):
         console.print(printable(_app_line(run["app"])), highlight=False)
     console.print(f"status: {run['status']}, run {run['run_id']}", highlight=False)
@@ -148,6 +155,11 @@ def _print_report(output: str, run: dict[str, Any]) -> None:
         # A merged run has numbers only: its rows and rejects are where they were written.
         if "merged_from" not in run or part not in ("rows/", "rejects/"):
             console.print(f"  {join(output, part):<40} {what}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _no_rows_line(rejects: int) -> str:
+    what = "Every record was rejected, see rejects/" if rejects else "No rows were read: the files hold none"
+    return f"{what}; with --min_rows 1 such a run fails."
 
 
 def _app_line(app: Mapping[str, Any]) -> str:

@@ -290,3 +290,12 @@ def test_a_foreign_name_does_not_act_on_the_terminal(tmp_path, log, capsys):
     error = capsys.readouterr().err
     assert "\x1b" not in error
     assert len(error.splitlines()) == 1
+
+
+def test_a_run_without_rows_says_so_with_the_fix(tmp_path, log, capsys):
+    log.write_text("")
+    assert run(tmp_path) == 0
+    assert "No rows were read: the files hold none; with --min_rows 1 such a run fails." in capsys.readouterr().out
+    log.write_text("{broken\n")
+    assert run(tmp_path, "--min_rows", "1") == 3
+    assert "Every record was rejected, see rejects/; with --min_rows 1 such a run fails." in capsys.readouterr().out

@@ -4,11 +4,13 @@ Source: github.com/delta-io/delta, PROTOCOL.md. The files are Parquet and read l
 of them (rows deleted by vectors, columns under other names) is not, so that a table with that is refused.
 """
 
+import os
 from importlib import import_module
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
+from apache_beam.io.filesystems import FileSystems
 
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.record import InputFile
@@ -29,7 +31,12 @@ def delta_files(pattern: str, folder: str, version: int | None) -> list[InputFil
         raise UsageError(
             f"--input: {pattern!r} needs the package deltalake; install it with pip install 'beamjudge[delta]'"
         ) from None
+    if FileSystems.get_scheme(folder) is None and not os.path.isdir(folder):
+        what = "names a file" if os.path.exists(folder) else "names a folder that does not exist"
+        raise UsageError(f"--input: {pattern!r} {what}; expected the folder of a Delta table")
     try:
+        if version is not None and version > (latest := deltalake.DeltaTable(folder).version()):
+            raise UsageError(f"--input: {pattern!r}: there is no such version; the latest version is {latest}")
         table = deltalake.DeltaTable(folder, version=version)
         check_readable(pattern, table)
         actions = pa.table(table.get_add_actions(flatten=True))

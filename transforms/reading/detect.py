@@ -83,6 +83,17 @@ def check_text(path: str, head: bytes) -> None:
             raise UnreadableFile("unsupported_format", f"{what}; {_EXPECTED}")
 
 
+def check_empty(path: str) -> None:
+    """Raise UnreadableFile where a file of no bytes is not whole, by its name: an upload that broke off loses rows."""
+    if _suffix(path) == "parquet":
+        raise UnreadableFile("not_parquet", "named .parquet, but has no bytes: not even a table without rows has none")
+    compression = path.lower().rpartition(".")[2]
+    if compression in _COMPRESSION_SUFFIXES:
+        raise UnreadableFile(
+            "bad_compression", f"named .{compression}, but has no bytes: no compressed stream has none"
+        )
+
+
 def check_decompressed(head: bytes) -> None:
     """Raise UnreadableFile for what is text to nobody: Parquet or compressed data inside a compressed stream."""
     if is_parquet(head):

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from urllib.parse import unquote
 
 from apache_beam.io.filesystem import FileMetadata, FileSystem
@@ -10,6 +10,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from beamjudge.schemas.errors import UsageError
 from beamjudge.schemas.record import InputFile
+from beamjudge.transforms.output_files import join
 from beamjudge.transforms.reading.delta import PREFIX as DELTA
 from beamjudge.transforms.reading.delta import delta_files, split_version
 from beamjudge.transforms.reading.faults import one_line
@@ -17,10 +18,13 @@ from beamjudge.transforms.reading.local_files import local_files
 
 _GLOB = re.compile(r"[*?\[]")
 _ICEBERG = re.compile(r"(^|/)metadata/[^/]+\.metadata\.json(\.gz)?$")
+_DELTA_LOG = re.compile(r"(.*?)/?_delta_log/\d{20}\.json$")
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
-def match_files(patterns: Sequence[str], output: str | None = None) -> tuple[InputFile, ...]:
+def match_files(
+    patterns: Sequence[str], output: str | None = None, warn: Callable[[str], None] | None = None
+) -> tuple[InputFile, ...]:
     """The files that `patterns` name, each once, sorted by path; local paths become absolute.
 
     A pattern is a file, a folder (all files below it), or a glob: `*` and `?` within a name, `**` over folders, `[ab]`;
@@ -29,19 +33,28 @@ def match_files(patterns: Sequence[str], output: str | None = None) -> tuple[Inp
     `_SUCCESS`, `_delta_log/`), but for `_key=value` folders. A file that is named in full is never skipped. Files below
     `output`, where results go, are no logs, though a pattern may match them; nor is what lies in another run's folder.
     Symbolic links are followed; what several names lead to is read once.
-    `delta:FOLDER[@VERSION]` names the files of a Delta table.
+    `delta:FOLDER[@VERSION]` names the files of a Delta table; files of such a table that are named without its log are
+    a line for `warn`.
 
-    Raises UsageError for a pattern that matches nothing or cannot be listed, and for an Iceberg table, whose files may
-    be of snapshots that are no longer the table's.
+    Raises UsageError for a pattern that matches nothing, nothing outside `output`, or cannot be listed; and for a
+    folder that is a Delta or Iceberg table, whose files may be of versions that are no longer the table's.
     """
     found: dict[str, InputFile] = {}
     results = None if output is None else absolute(output).rstrip("/") + "/"
     for pattern in patterns:
-        for file in _match(pattern):
-            if results is None or not file.path.startswith(results):
-                found[file.path] = file
-    if not found:
-        raise _nothing_found(patterns[0], "matches only files of this run's output")
+        files = [file for file in _match(pattern) if results is None or not file.path.startswith(results)]
+        if not files:
+            raise UsageError(
+                f"--input: {pattern!r} lies inside --output {output!r}, where nothing is read; expected another folder "
+                f"for the results, such as --output {join(str(output), 'eval')}"
+            )
+        if warn is not None and not pattern.startswith(DELTA):
+            for folder in _delta_tables(files):
+                warn(
+                    f"--input: {pattern!r} reads files of the Delta table {folder!r} past its log, deleted and "
+                    f"replaced rows too; {_as_delta(pattern, folder)} reads the table's rows"
+                )
+        found.update((file.path, file) for file in files)
     return tuple(found[path] for path in sorted(found))
 
 
@@ -87,7 +100,14 @@ def _match(pattern: str) -> list[InputFile]:
             f"--input: {given!r} cannot be listed ({one_line(error)}); expected a path, folder or glob: "
             "check the path, the access rights, and for gs:// or s3:// the extra (beamjudge[gcp], beamjudge[aws])"
         ) from error
-    if any(_ICEBERG.search(file.path[len(_spelled_out(pattern)) :]) for file, _ in listed):
+    start = len(_spelled_out(pattern))
+    logs = [found for file, _ in listed if (found := _DELTA_LOG.match(file.path[start:]))]
+    if logs:
+        folder = (pattern[:start] + logs[0][1]).rstrip("/")
+        raise UsageError(
+            f"--input: {_as_given(given, folder)!r} is a Delta table; read it with {_as_delta(given, folder)}"
+        )
+    if any(_ICEBERG.search(file.path[start:]) for file, _ in listed):
         raise UsageError(
             f"--input: {given!r} looks like an Iceberg table, which is not read: its files may be of old snapshots, or "
             "hold deleted rows; expected an export of the table's rows as Parquet or JSONL"
@@ -104,6 +124,23 @@ def _match(pattern: str) -> list[InputFile]:
         if path.endswith("/run.json") and path.removesuffix("run.json") + "inputs.parquet" in paths
     )
     return [file for file in visible if not (results and file.path.startswith(results))]
+
+
+def _delta_tables(files: Iterable[InputFile]) -> list[str]:
+    """The folders with a Delta log in which `files` lie, be it below folders of partitions."""
+    names = [file.path for file in files if file.path.endswith(".parquet")]
+    folders = {re.sub(r"(/[^/=]+=[^/]*)+$", "", name.rpartition("/")[0]) for name in names}
+    return [each for each in sorted(folders) if any(True for _ in _below(each + "/_delta_log/"))]
+
+
+def _as_given(given: str, folder: str) -> str:
+    """An absolute folder as the user would write it, who gave a pattern for it."""
+    is_relative = FileSystems.get_scheme(given) is None and not given.startswith(("/", "~"))
+    return os.path.relpath(folder) if is_relative else folder
+
+
+def _as_delta(given: str, folder: str) -> str:
+    return f"--input {DELTA}{_as_given(given, folder)}"
 
 
 def _spelled_out(pattern: str) -> str:

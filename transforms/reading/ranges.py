@@ -11,6 +11,7 @@ from beamjudge.transforms.reading.detect import (
     Encoding,
     begins_array,
     check_decompressed,
+    check_empty,
     check_text,
     compression_of,
     encoding_of,
@@ -75,8 +76,10 @@ def _with_folders(record: SourceRecord, folders: Mapping[str, str]) -> SourceRec
 
 
 def _plan_text(file: InputFile, head: bytes, split_bytes: int) -> Iterator[FileRange]:
-    if head:  # a file of no bytes has no rows, whatever its name says
+    if head:
         check_text(file.path, head)
+    else:
+        check_empty(file.path)
     compression = compression_of(head)
     whole = compression is not None
     if not whole:

@@ -47,10 +47,55 @@ def test_versions_of_a_delta_table(table: str) -> None:
 
 
 def test_no_such_table_or_version(table: str, tmp_path: Path) -> None:
-    for pattern in (f"delta:{table}@9", f"delta:{tmp_path}/none"):
-        with pytest.raises(UsageError, match="cannot be read as a Delta table") as caught:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    for pattern, said in (
+        (f"delta:{table}@9", "no such version; the latest version is 2"),
+        (f"delta:{tmp_path}/none", "names a folder that does not exist"),
+        (f"delta:{tmp_path}/file", "names a file; expected the folder of a Delta table"),
+        (f"delta:{tmp_path}/empty", "cannot be read as a Delta table"),
+    ):
+        with pytest.raises(UsageError, match=said) as caught:
             match_files([pattern])
         assert "\n" not in str(caught.value)
+
+
+@pytest.fixture
+def folder_with_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in (
+        "in/j/day=1/a.parquet",
+        "in/j/_delta_log/00000000000000000000.json",
+        "in/j/_delta_log/00000000000000000010.checkpoint.parquet",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"PAR1")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("pattern", ["in/j", "in/j/", "in/*", "in", "in/j/*", "**"])
+def test_the_folder_of_a_delta_table_is_refused(folder_with_log: Path, pattern: str) -> None:
+    with pytest.raises(UsageError, match=r"--input: 'in/j' is a Delta table; read it with --input delta:in/j$"):
+        match_files([pattern])
+    with pytest.raises(UsageError, match=f"read it with --input delta:{folder_with_log}/in/j$"):
+        match_files([f"{folder_with_log}/in"])
+
+
+@pytest.mark.parametrize("pattern", ["in/j/**/*.parquet", "in/j/day=1", "in/j/day=1/a.parquet"])
+def test_files_of_a_delta_table_are_read_with_one_warning(folder_with_log: Path, pattern: str) -> None:
+    warnings: list[str] = []
+    (file,) = match_files([pattern], None, warnings.append)
+    assert file.path == str(folder_with_log / "in/j/day=1/a.parquet")
+    (warning,) = warnings
+    assert "past its log" in warning
+    assert "--input delta:in/j reads the table's rows" in warning
+
+
+def test_files_beside_no_delta_log_are_read_without_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("")
+    warnings: list[str] = []
+    assert len(match_files([str(tmp_path)], None, warnings.append)) == 1
+    assert warnings == []
 
 
 def test_a_delta_table_without_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -154,6 +154,9 @@ def test_unpaired_surrogates_in_utf16_are_replaced(tmp_path: Path, read_file) ->
         ("a.gz", b"\x1f\x8b\xff\xff garbage", "bad_compression"),
         ("a.zst", b"\x28\xb5\x2f\xfd garbage", "bad_compression"),
         ("a.bz2", bz2.compress(LINES)[:12], "bad_compression"),
+        ("a.parquet", b"", "not_parquet"),
+        ("a.gz.parquet", b"", "not_parquet"),
+        *((f"a.jsonl.{suffix}", b"", "bad_compression") for suffix in ("gz", "ZST", "bz2")),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_reject(tmp_path: Path, read_file, name: str, data: bytes, code: str) -> None:
@@ -166,7 +169,7 @@ def test_a_file_that_cannot_be_read_is_one_reject(tmp_path: Path, read_file, nam
     assert "\n" not in read.rejects[0].reason
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet", "a.csv", "a.gz"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a", "a.csv"])
 def test_a_file_of_no_bytes_has_no_rows(tmp_path: Path, read_file, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"")

@@ -168,3 +168,15 @@ def test_unknown_filesystem() -> None:
 )
 def test_partition_columns(path: str, expected: dict[str, str]) -> None:
     assert partition_columns(path) == expected
+
+
+def test_an_input_inside_the_output_folder_is_wrong_usage(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("in/a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text("{}\n")
+    inside, beside, output = str(tmp_path / "in/a.jsonl"), str(tmp_path / "b.jsonl"), str(tmp_path / "in")
+    with pytest.raises(
+        UsageError, match=rf"'{inside}' lies inside --output '{output}'.*such as --output {output}/eval$"
+    ):
+        match_files([beside, inside], output)
+    assert [file.path for file in match_files([beside, inside], f"{output}/eval")] == [beside, inside]
