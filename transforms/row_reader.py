@@ -39,6 +39,9 @@ _LATENCY_COLUMNS = ("execution_duration_ms", "execution_time_ms", "latency_ms")
 _NO_FACTS = TraceFacts()
 _NO_USAGE = TokenUsage()
 _NO_STRINGS = Strings(None)
+_NO_REQUEST = (
+    "no request with text, neither in the record nor in its trace; name its column with --columns request=COLUMN"
+)
 _Read = TypeVar("_Read")
 
 
@@ -118,7 +121,7 @@ class RowReader:
             logged = self._logged.values[column]
             if self._logged.trace_first and column in ("request", "response"):
                 told = self._facts.request if column == "request" else self._facts.response
-                return logged if told is None else told
+                return logged if told is None or isinstance(told, (bool, int, float)) else told
             return logged
         path = self._rules.paths[column]
         return self._data.get(path) if path == column else lookup(self._data, path)
@@ -242,7 +245,7 @@ class RowReader:
             self._need_trace("no request of its own")
             form = normalize_request(facts.request)
             if form is None:
-                raise Rejected("no_request", "no request with text, neither in the record nor in its trace")
+                raise Rejected("no_request", _NO_REQUEST)
             notes.append("request_from_trace")
         notes += form.notes
         return form

@@ -62,7 +62,10 @@ def _normalize(value: Json) -> RequestForm | None:
         return RequestForm({"messages": [{"role": "user", "content": value}]}, value, notes=notes)
     if is_absent(value):
         return None
-    return RequestForm(value, canonical_json(value), notes=(*notes, "other_request_shape"))
+    text = canonical_json(value)
+    if not isinstance(value, (dict, list)):  # a number that a traced function took
+        value = {"messages": [{"role": "user", "content": text}]}
+    return RequestForm(value, text, notes=(*notes, "other_request_shape"))
 
 
 def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestForm | None:

@@ -93,7 +93,11 @@ def _normalize(value: Json) -> ResponseForm | None:
         return ResponseForm(value, text, usage, tuple(dict.fromkeys((*notes, *said))), None, documents, trace)
     if is_absent(value):
         return None
-    return ResponseForm(value, canonical_json(value), usage, (*notes, "other_response_shape"), None, documents, trace)
+    text = canonical_json(value)
+    canonical = (
+        value if isinstance(value, (dict, list)) else assistant(text)
+    )  # a number that a traced function returned
+    return ResponseForm(canonical, text, usage, (*notes, "other_response_shape"), None, documents, trace)
 
 
 def _read_choices(response: Json) -> tuple[str, tuple[str, ...]]:

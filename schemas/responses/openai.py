@@ -154,8 +154,9 @@ def _its_stream(field: str) -> Callable[[dict[str, Json]], Rewritten]:
     return rewrite
 
 
-# What stands for no answer at all: a run or a response that is still to come, an echo of what the user said.
+# What stands for no answer at all: a run or a response that is still to come, or what a call that asks nothing returns.
 _UNFINISHED = frozenset({"queued", "in_progress", "cancelled", "cancelling"})
+_NO_ANSWERS = frozenset({"response.compaction", "response.input_tokens", "thread", "assistant"})
 
 
 def _is_unfinished(value: dict[str, Json]) -> bool:
@@ -164,7 +165,7 @@ def _is_unfinished(value: dict[str, Json]) -> bool:
         return value.get("required_action") is None
     if kind == "response":
         return isinstance(status, str) and status in _UNFINISHED and not as_list(value.get("output"))
-    return kind == "response.compaction" or (kind == "interaction" and not is_list(value.get("steps")))
+    return kind in _NO_ANSWERS or (kind == "interaction" and not is_list(value.get("steps")))
 
 
 def _no_answer(_value: dict[str, Json]) -> Json:

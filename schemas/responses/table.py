@@ -10,6 +10,7 @@ from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import is_message
 from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
+from beamjudge.schemas.responses.faults import find_fault
 from beamjudge.schemas.responses.forms import are_typed
 from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
 from beamjudge.schemas.responses.openai import OPENAI_SHAPES
@@ -58,8 +59,12 @@ _DIRECT = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES)
 def _holds_response(field: str) -> Callable[[dict[str, Json]], bool]:
     def fits(value: dict[str, Json]) -> bool:
         inner = value[field]
+        if is_list(inner):  # the chunks of a stream; items of `output` are a shape of their own
+            return is_stream(inner) and not are_typed(inner)
         if not is_object(inner) or is_response_event(value):
             return False
+        if find_fault(inner) is not None:
+            return True
         if is_object(inner.get("body")) and "status_code" in inner:  # a line of a batch's output file
             return True
         if field == "output" and (is_object(inner.get("message")) or isinstance(inner.get("text"), str)):

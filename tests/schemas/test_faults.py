@@ -15,6 +15,12 @@ FAULTS = [
     ({"object": "response", "status": "failed", "error": {"code": "server_error"}, "output": []}, "upstream_error"),
     ({"error": {"code": "content_filter", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}, "blocked"),
     (GUARDRAIL, "blocked"),
+    ({"response": {"error": {"message": "no"}}}, "upstream_error"),
+    ({"body": {"error": {"message": "no"}}}, "upstream_error"),
+    ({"output": {"error": {"message": "no"}}}, "upstream_error"),
+    ({"status_code": 400, "body": {"error": {"code": "x"}}}, "upstream_error"),
+    ({"response": {"status_code": 400, "body": {"error": "no"}}}, "upstream_error"),
+    ({"response": {"error": {"code": "content_filter"}}}, "blocked"),
     ({"error_code": "BAD_REQUEST", "message": json.dumps(GUARDRAIL)}, "blocked"),
     ({"choices": [{"message": {"content": None}, "finish_reason": "content_filter"}]}, "blocked"),
     ({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}, "blocked"),
@@ -40,8 +46,23 @@ FAULTS = [
 def test_what_is_no_answer_has_a_code(body, code):
     form = normalize_response(body)
     assert (form.fault.code, form.text) == (code, "")
-    assert normalize_response(json.dumps(body)).fault == form.fault
     assert normalize_response(form.canonical).fault == form.fault
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [fault for fault in FAULTS if not {"response", "body", "output"} & fault[0].keys() or "object" in fault[0]],
+)
+def test_a_fault_in_a_string(body, code):
+    assert normalize_response(json.dumps(body)).fault.code == code
+
+
+@pytest.mark.parametrize("field", ["response", "body", "output"])
+def test_the_chunks_in_an_envelope_are_joined(field):
+    chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("At", " six.")]
+    chunks.append({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}})
+    form = normalize_response({field: chunks})
+    assert (form.text, form.notes, form.usage.input_tokens) == ("At six.", (), 3)
 
 
 def test_the_reason_repeats_no_text():

@@ -142,6 +142,9 @@ def test_what_a_user_types_stays_the_text(text):
         {"object": "thread.message", "role": "user", "content": [{"type": "text", "text": {"value": "a"}}]},
         {"role": "user", "content": "a"},
         {"retrievalResults": []},
+        {"id": "thread_1", "object": "thread", "created_at": 1, "metadata": {}},
+        {"id": "asst_1", "object": "assistant", "model": "m", "instructions": "Be brief.", "tools": []},
+        {"object": "response.input_tokens", "input_tokens": 11},
     ],
 )
 def test_what_is_no_answer_yet(body):

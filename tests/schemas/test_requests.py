@@ -106,6 +106,14 @@ def test_empty_string_is_a_request():
     assert normalize_request("").text == ""
 
 
+@pytest.mark.parametrize(("value", "text"), [(42, "42"), (0.5, "0.5"), (False, "false")])
+def test_a_number_that_a_function_took_is_its_text(value, text):
+    form = normalize_request(value)
+    assert form.canonical == {"messages": [{"role": "user", "content": text}]}
+    assert (form.text, form.notes) == (text, ("other_request_shape",))
+    assert normalize_request(form.canonical).canonical == form.canonical
+
+
 def test_null_elements_are_dropped_with_a_note():
     form = normalize_request({"messages": [None, USER_Q]})
     assert (form.canonical, form.notes) == ({"messages": [USER_Q]}, ("null_elements_dropped",))

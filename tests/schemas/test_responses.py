@@ -130,9 +130,6 @@ def test_no_response(nothing):
     ("value", "text"),
     [
         ({"b": 2, "a": "x"}, '{"a":"x","b":2}'),
-        (42, "42"),
-        (0.5, "0.5"),
-        (True, "true"),
         (["a", "b"], '["a","b"]'),
         ({"text": "a", "output": "b"}, '{"output":"b","text":"a"}'),
         ({"predictions": ["a", "b"]}, '{"predictions":["a","b"]}'),
@@ -141,6 +138,14 @@ def test_no_response(nothing):
 def test_other_values_are_kept_as_canonical_json(value, text):
     form = normalize_response(value)
     assert (form.canonical, form.text, form.notes) == (value, text, ("other_response_shape",))
+
+
+@pytest.mark.parametrize(("value", "text"), [(42, "42"), (0.5, "0.5"), (True, "true"), ([False], "false")])
+def test_a_number_that_a_function_returned_is_its_text(value, text):
+    form = normalize_response(value)
+    assert form.canonical == {"choices": [{"message": {"role": "assistant", "content": text}}]}
+    assert (form.text, form.notes) == (text, ("other_response_shape",))
+    assert normalize_response(form.canonical).canonical == form.canonical
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,9 @@ def test_an_absent_trace(nothing):
 
 
 def test_no_request():
-    assert reject_of({"response": "a"}).code == "no_request"
+    rejected = reject_of({"response": "a"})
+    assert rejected.code == "no_request"
+    assert rejected.reason.endswith("; name its column with --columns request=COLUMN")
     assert reject_of({"response": "a", "trace": trace_of(inputs={"messages": []})}).code == "no_request"
 
 
