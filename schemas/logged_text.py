@@ -5,7 +5,7 @@ Every step is linear in the text. Nothing is executed: a repr is read by `ast.li
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, is_list, is_object
@@ -59,15 +59,6 @@ def read_body(text: str, accepts: _Accepts, *, streams: bool = True) -> DecodedJ
     return None
 
 
-def _decode_all(texts: list[str]) -> tuple[list[Json], tuple[str, ...]] | None:
-    """The JSON objects and lists that all of these texts are; null where one is none. One decoding for all of them."""
-    decoded = decode_container(f"[{','.join(texts)}]")
-    values = as_list(decoded.value) if decoded else []
-    if decoded is None or len(values) != len(texts):
-        return None
-    return values, decoded.notes
-
-
 def _container(text: str, _accepts: _Accepts) -> DecodedJson | None:
     return decode_container(text)
 
@@ -79,12 +70,17 @@ def _json_lines(text: str, accepts: _Accepts) -> DecodedJson | None:
 
 def _objects(lines: list[str]) -> DecodedJson | None:
     lines = [line for line in lines if line and not line.isspace()]
-    if len(lines) < 2 or decode_container(lines[0]) is None:
+    if len(lines) < 2:
         return None
-    decoded = _decode_all(lines)
-    if decoded is None or not all(is_object(value) for value in decoded[0]):
-        return None
-    return DecodedJson({"ndjson": decoded[0]}, decoded[1])
+    values: dict[str, Json] = {}
+    notes: list[str] = []
+    for line in dict.fromkeys(lines):
+        decoded = decode_container(line)
+        if decoded is None or not is_object(decoded.value):
+            return None
+        values[line] = decoded.value
+        notes += decoded.notes
+    return DecodedJson({"ndjson": [values[line] for line in lines]}, tuple(dict.fromkeys(notes)))
 
 
 def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
@@ -94,9 +90,11 @@ def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
     """
-    if not _FIELD.match(text.lstrip()) or not _JSON_DATA.search(text):
+    if not _FIELD.match(text.lstrip()):
         return None
-    text = text.replace("\r\n", "\n")
+    text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+    if not _JSON_DATA.search(text):
+        return None
     return None if _begins_otherwise(text, "sse", _events, accepts) else _events(text.split("\n"))
 
 
@@ -111,31 +109,48 @@ def _begins_otherwise(
 
 
 def _events(lines: list[str]) -> DecodedJson | None:
-    if not _are_fields(lines):
+    lines = [line for line in lines if line[:1] != ":"]  # without comments
+    distinct = dict.fromkeys(lines)
+    if not _are_fields(distinct):
         return None
     notes: list[str] = []
-    values = _data_values(lines, notes)
+    values = _data_values(distinct, notes)
     if not values:
         return None
     events: list[Json] = []
-    pending: list[str] = []
+    data: list[str] = []  # the lines of one event, and those of them that are not JSON by themselves
+    loose: list[str] = []
     name: str | None = None
     for line in (*lines, ""):
-        if (value := values.get(line)) is not None:
-            events.append(value if name is None and isinstance(value, dict) else {"event": name, "data": value})
-        elif not line or line.isspace():
-            if pending:
-                events.append({"event": name, "data": "\n".join(pending)})
-                pending = []
+        if not line or line.isspace():
+            if loose:
+                # Data in several lines may be JSON only together, though some of them are by themselves.
+                whole = "\n".join(map(_data_text, data))
+                if len(loose) < len(data):
+                    if decode_container(whole) is not None:
+                        del events[len(loose) - len(data) :]
+                    else:
+                        whole = "\n".join(map(_data_text, loose))
+                events.append({"event": name, "data": whole})
+                loose = []
+            data = []
             name = None
+        elif (value := values.get(line)) is not None:
+            events.append(value if name is None and isinstance(value, dict) else {"event": name, "data": value})
+            data.append(line)
         elif line[:5] == "data:":
-            pending.append(line[5:].removeprefix(" "))
+            data.append(line)
+            loose.append(line)
         elif line[:6] == "event:":
             name = line[6:].strip()
     return DecodedJson({"sse": events}, tuple(dict.fromkeys(notes)))
 
 
-def _are_fields(lines: list[str]) -> bool:
+def _data_text(line: str) -> str:
+    return line[5:].removeprefix(" ")
+
+
+def _are_fields(lines: Iterable[str]) -> bool:
     """Whether every line is a field of an event, a comment, or blank. Most lines begin like one that was seen."""
     prefixes = {line[:_PREFIX] for line in lines}
     if not all(_FIELD.match(prefix) or not prefix or prefix.isspace() for prefix in prefixes):
@@ -144,24 +159,22 @@ def _are_fields(lines: list[str]) -> bool:
     return not any(map(str.isspace, prefixes)) or all(line.isspace() for line in lines if line[:1].isspace())
 
 
-def _data_values(lines: list[str], notes: list[str]) -> dict[str, Json]:
-    """The lines of data that are JSON, with what they are."""
-    texts = {
-        line: text
-        for line in lines
-        if line[:5] == "data:" and (text := line[5:].strip())[:1] in ("{", "[") and text != _DONE
-    }
-    decoded = _decode_all(list(texts.values()))
-    if decoded is not None:
-        notes += decoded[1]
-        return dict(zip(texts, decoded[0], strict=True))
-    if len(texts) > _MOST_BROKEN_LINES:
-        return {}
+def _data_values(lines: Iterable[str], notes: list[str]) -> dict[str, Json]:
+    """The lines of data that are JSON, with what they are. Each is decoded by itself: a line that is cut off could
+    otherwise swallow its neighbour.
+    """
     values: dict[str, Json] = {}
-    for line, text in texts.items():
-        if (one := decode_container(text)) is not None:
-            values[line] = one.value
-            notes += one.notes
+    broken = 0
+    for line in lines:
+        if line[:5] != "data:" or (text := line[5:].strip())[:1] not in ("{", "[") or text == _DONE:
+            continue
+        if (decoded := decode_container(text)) is not None:
+            values[line] = decoded.value
+            notes += decoded.notes
+        else:
+            broken += 1
+            if broken > _MOST_BROKEN_LINES:
+                return {}
     return values
 
 

@@ -97,6 +97,48 @@ def test_deep_reprs_do_no_harm(deep):
     read(deep)
 
 
+def test_data_in_several_lines_is_json_when_they_are_joined():
+    whole = '{"choices": [\n{"delta": {"content": "x"}}\n]}'
+    text = "".join(f"data: {line}\n" for line in whole.split("\n"))
+    assert read(f'data: {{"a": 1}}\n\nevent: e\n{text}\ndata: {{"b": 2}}\n').value == {
+        "sse": [{"a": 1}, {"event": "e", "data": whole}, {"b": 2}]
+    }
+
+
+def test_data_that_is_no_json_when_it_is_joined_stays_beside_what_is():
+    assert read('data: {"a": 1}\ndata: x\ndata: {"b": 2}\ndata:  y\n\n').value == {
+        "sse": [{"a": 1}, {"b": 2}, {"event": None, "data": "x\n y"}]
+    }
+
+
+def test_lines_that_end_in_carriage_returns():
+    events = {"sse": [{"event": "x", "data": {"a": 1}}, {"event": None, "data": [2]}]}
+    for end in ("\r", "\n", "\r\n"):
+        assert read(f'event: x{end}data: {{"a": 1}}{end}{end}: ping{end}data: [2]{end}{end}').value == events
+
+
+def test_a_broken_line_swallows_no_other():
+    """Joined with commas the first two are one value and the third is two: as many values as lines."""
+    lines = ['{"a": [{}', '{"b": 2}]}', '{"c": 3}, {"d": 4}', '{"e": 5}']
+    assert read("\n".join(lines)) is None
+    assert read("".join(f"data: {line}\n\n" for line in lines)).value == {
+        "sse": [*({"event": None, "data": line} for line in lines[:3]), {"e": 5}]
+    }
+
+
+def test_the_last_event_of_a_long_stream_may_be_cut_off():
+    events = [{"a": number} for number in range(60_000)]
+    text = "".join(f"data: {json.dumps(event)}\n" for event in events)
+    assert read(text + 'data: {"a": ').value == {"sse": [*events, {"event": None, "data": '{"a": '}]}
+
+
+@pytest.mark.parametrize("blanks", [1, 6, 7])
+def test_a_line_of_text_behind_blanks_is_no_field(blanks):
+    assert read('data: {"a": 1}\n' + " " * blanks) is not None
+    assert read('data: {"a": 1}\n' + " " * blanks + "x") is None
+    assert read('data: {"a": 1}\n' + " " * blanks + "data: x") is None
+
+
 @given(st.text())
 def test_any_text(text):
     read(text)
