@@ -1,6 +1,7 @@
 """`beamjudge check`: what the first records of a log look like and what can be measured on them, without a run."""
 
 import argparse
+import difflib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +15,11 @@ from beamjudge.pipelines.injection import print_injection
 from beamjudge.pipelines.launch import check_plan
 from beamjudge.pipelines.options import read_config
 from beamjudge.schemas.assessment import Assessment, Outcome
-from beamjudge.schemas.json_value import Json, canonical_json
+from beamjudge.schemas.errors import UsageError
+from beamjudge.schemas.json_value import canonical_json
 from beamjudge.schemas.judges import Need
 from beamjudge.schemas.log_tables import describe_tables, recognise_table
+from beamjudge.schemas.paths import lookup
 from beamjudge.schemas.record import NOTE_CODES, FileStats, InputFile, Reject, SourceRecord
 from beamjudge.schemas.requests import REQUESTS, decode_request
 from beamjudge.schemas.responses import RESPONSES, decode_response
@@ -31,9 +34,11 @@ from beamjudge.transforms.normalize import normalize_record
 from beamjudge.transforms.plan import RunPlan, plan_run
 from beamjudge.transforms.reading.files import match_files
 from beamjudge.transforms.reading.ranges import plan_ranges, read_range
-from beamjudge.transforms.row_reader import InputRules, text_columns
+from beamjudge.transforms.row_reader import InputRules, Rejected, RowReader, text_columns
 
 _NO_SHAPE = "other"
+# What a metric is read from that the log itself has to say.
+_UNMEASURED = {"tokens": "no usage in response, trace or column", "latency": "no latency_ms and no trace with times"}
 _QUESTION = "What colour is the sky?"
 
 
@@ -48,6 +53,7 @@ class Findings:
     responses: Counter[str] = field(default_factory=Counter)
     tables: Counter[str] = field(default_factory=Counter)
     columns: Counter[str] = field(default_factory=Counter)
+    paths: Counter[str] = field(default_factory=Counter)
     rejects: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Reject] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
@@ -61,12 +67,15 @@ def check(arguments: argparse.Namespace) -> int:
 
     Raises UsageError for a wrong configuration or an input that matches nothing.
     """
+    if arguments.rows < 1:
+        raise UsageError(f"--rows: got {arguments.rows}; expected how many records to look at, 1 or more")
     started = read_config(arguments, [], needs_output=False)
     plan = plan_run(started.config)
     check_plan(plan, is_local=True)
     files = match_files(started.config.input, warn=report.warn)
     findings = inspect(plan, files, arguments.rows)
-    report.say(f"{len(files)} file{'' if len(files) == 1 else 's'}, the first {findings.records:,} records:")
+    first = "record" if findings.records == 1 else f"{findings.records:,} records"
+    report.say(f"{report.counted(len(files), 'file')}, the first {first}:")
     _print_findings(plan, findings)
     answers = [_ask_endpoint(plan, binding) for binding in _one_per_endpoint(plan)]
     if plan.app is not None:
@@ -80,6 +89,7 @@ def inspect(plan: RunPlan, files: Sequence[InputFile], most_records: int) -> Fin
     """What the first `most_records` records of `files` look like."""
     findings = Findings()
     rules, can_score = InputRules.of(plan.config), CanScore(plan)
+    paths = {*plan.config.columns.values(), *plan.config.slice_by}
     items: Iterable[SourceRecord | Reject] = islice(_records(plan, files), most_records)
     if groups_spans(plan.config, files):
         items = _with_groups(items)
@@ -91,8 +101,10 @@ def inspect(plan: RunPlan, files: Sequence[InputFile], most_records: int) -> Fin
         if (table := recognise_table(item.data)) is not None:
             findings.tables[f"table:{table.name}"] += 1
         findings.columns.update(name for name, value in item.data.items() if value is not None)
-        findings.requests[_shape(item, plan, "request")] += 1
-        findings.responses[_shape(item, plan, "response")] += 1
+        findings.paths.update(path for path in paths if lookup(item.data, path) is not None)
+        reader = RowReader(item, rules)
+        findings.requests[_shape(reader, "request")] += 1
+        findings.responses[_shape(reader, "response")] += 1
         for outcome in normalize_record(item, rules, can_score):
             if isinstance(outcome, Reject):
                 _count_reject(findings, outcome)
@@ -116,9 +128,12 @@ def _with_groups(items: Iterable[SourceRecord | Reject]) -> Iterator[SourceRecor
     yield from group_locally(item for item in listed if isinstance(item, SourceRecord))
 
 
-def _shape(record: SourceRecord, plan: RunPlan, column: str) -> str:
+def _shape(reader: RowReader, column: str) -> str:
     """How a request or response was logged, as the tables of shapes call it."""
-    value: Json = record.data.get(plan.config.columns.get(column, column))
+    try:
+        value = reader.field(column)
+    except Rejected:  # counted as such where the row is read
+        value = None
     if value is None:
         return "(none)"
     decoded, _ = decode_request(value) if column == "request" else decode_response(value)
@@ -161,12 +176,12 @@ def _why_not(binding: JudgeBinding, row: Row, assessment: Assessment) -> str:
 
 
 def _print_findings(plan: RunPlan, findings: Findings) -> None:
-    said = [f"{findings.rows:,} rows, {sum(findings.rejects.values()):,} rejects"]
+    said = [f"{report.counted(findings.rows, 'row')}, {report.counted(sum(findings.rejects.values()), 'reject')}"]
     seen = {"requests": findings.requests, "responses": findings.responses, "columns": findings.columns}
     said += [f"{what}: {_listed(counts)}" for what, counts in seen.items() if counts]
     if plan.app is not None:
         name = f"the application {plan.app.endpoint.model} at {plan.app.endpoint.address}"
-        said.append(f"{findings.unanswered:,} rows without a response, which {name} would answer")
+        said.append(f"{report.counted(findings.unanswered, 'row')} without a response, which {name} would answer")
     said += report.tables_lines(describe_tables(findings.tables, plan.config.columns))
     report.show("\n".join(said))
     report.show(_measures_table(plan, findings))
@@ -176,6 +191,23 @@ def _print_findings(plan: RunPlan, findings: Findings) -> None:
         report.show(f"{count:,} rejected as {code}, for example {example.source_file}{place}: {example.reason}")
     for code, count in findings.notes.most_common():
         report.show(f"{count:,} noted as {code}: {NOTE_CODES[code.partition(':')[0]]}")
+
+    for line in _hints(plan, findings):
+        report.show(line)
+
+
+def _hints(plan: RunPlan, findings: Findings) -> Iterator[str]:
+    """What is likely to be wrong with the names of columns, each with its fix."""
+    if findings.rejects["no_request"] * 2 > findings.records:
+        names = ", ".join(sorted(findings.columns)) or "all null"
+        yield f"your columns are {names}; name yours with --columns request=COLUMN,response=COLUMN"
+    named = [("--columns", path) for path in plan.config.columns.values()]
+    named += [("--slice_by", path) for path in plan.config.slice_by]
+    for flag, path in named:
+        if findings.columns and not findings.paths[path]:
+            near = difflib.get_close_matches(path, findings.columns, n=1, cutoff=0.5)
+            hint = f"; the nearest column is {near[0]}" if near else ""
+            yield f"warning: {flag}: no record of these has a value at {path!r}{hint}"
 
 
 def _listed(counts: Mapping[str, int]) -> str:
@@ -193,8 +225,13 @@ def _measures_table(plan: RunPlan, findings: Findings) -> Table:
     for family in plan.families:
         if not family.specs:  # a column that only names what other families used
             continue
-        table.add_row(family.name, f"{findings.measured[family.name]:,}", "")
+        table.add_row(family.name, f"{findings.measured[family.name]:,}", _why_unmeasured(findings, family.name))
     return table
+
+
+def _why_unmeasured(findings: Findings, family: str) -> str:
+    reason = _UNMEASURED.get(family)
+    return f"{reason} {findings.rows:,}" if reason and findings.rows and not findings.measured[family] else ""
 
 
 def _one_per_endpoint(plan: RunPlan) -> list[JudgeBinding]:

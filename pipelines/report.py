@@ -102,7 +102,11 @@ def warn(text: str) -> None:
 def show(what: str | Text | Table) -> None:
     """Text of a log, or a table, on standard output."""
     with _reader_may_leave():
-        _console().print(printable(what) if isinstance(what, str) else what, highlight=False)
+        console = _console()
+        # In a file a line of text stays one line, however long.
+        console.print(
+            printable(what) if isinstance(what, str) else what, highlight=False, soft_wrap=not console.is_terminal
+        )
 
 
 @contextlib.contextmanager
@@ -144,7 +148,9 @@ def _print_report(output: str, run: dict[str, Any]) -> None:
         console.print(printable(line))
     rejects = ", ".join(f"{count} {code}" for code, count in run["rejects"].items())
     console.print(
-        f"\n{counts['rows']:,} rows, {counts['rejects']:,} rejects{f' ({rejects})' if rejects else ''}", highlight=False
+        f"\n{counted(counts['rows'], 'row')}, {counted(counts['rejects'], 'reject')}"
+        f"{f' ({rejects})' if rejects else ''}",
+        highlight=False,
     )
     if not counts["rows"] and "merged_from" not in run:
         console.print(_no_rows_line(counts["rejects"]), highlight=False)
@@ -164,14 +170,21 @@ def _no_rows_line(rejects: int) -> str:
 
 def _app_line(app: Mapping[str, Any]) -> str:
     given, failed = app["answers"]["given"], app["answers"]["failed"]
-    return f"the application {app['model']} answered {given:,} rows" + (f" and failed on {failed:,}" if failed else "")
+    return f"the application {app['model']} answered {counted(given, 'row')}" + (
+        f" and failed on {failed:,}" if failed else ""
+    )
 
 
 def tables_lines(tables: Mapping[str, Any]) -> Iterator[str]:
     """A line for each recognised table: how many records, and which of its columns are read as what."""
     for name, table in tables.items():
         columns = ", ".join(f"{column} from {source}" for column, source in table["columns"].items())
-        yield f"{table['records']:,} records read as {name}: {columns}"
+        yield f"{counted(table['records'], 'record')} read as {name}: {columns}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 row`, `1,000 rows`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def print_failed_gates(run: dict[str, Any]) -> None:

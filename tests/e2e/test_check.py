@@ -126,4 +126,52 @@ def test_a_table_of_a_serving_platform_is_named_with_its_mapping(tmp_path, capsy
     assert table[1]["records"] == 1
     assert "request" in table[1]["columns"]
     for printed in (looked, ran):
-        assert f"1 records read as {table[0]}: " in printed
+        assert f"1 record read as {table[0]}: " in printed
+
+
+def check(tmp_path, capsys, rows, *flags):
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code = main(["check", "--input", str(tmp_path / "log.jsonl"), *flags])
+    assert code == 0
+    return capsys.readouterr().out
+
+
+def test_shapes_are_those_that_a_table_maps(tmp_path, capsys):
+    row = {"user_input": "q", "response": "a", "retrieved_contexts": ["c"]}
+    printed = check(tmp_path, capsys, [row])
+    assert "1 file, the first record:" in printed
+    assert "1 row, 0 rejects" in printed
+    assert "requests: text 1" in printed
+    assert "1 record read as ragas_samples" in printed
+
+
+def test_what_is_likely_to_be_named_wrongly_has_a_line(tmp_path, capsys):
+    rows = [{"frage": "q", "antwort": "a", "modell": "m"}] * 2
+    printed = check(tmp_path, capsys, rows, "--slice_by", "model")
+    assert (
+        "your columns are antwort, frage, modell; name yours with --columns request=COLUMN,response=COLUMN" in printed
+    )
+    assert "warning: --slice_by: no record of these has a value at 'model'; the nearest column is modell" in printed
+    printed = check(tmp_path, capsys, rows, "--columns", "request=frage,response=antwort")
+    assert "your columns" not in printed
+    assert "warning" not in printed
+    printed = check(tmp_path, capsys, rows, "--columns", "request=frage,response=antwrt")
+    assert "warning: --columns: no record of these has a value at 'antwrt'; the nearest column is antwort" in printed
+
+
+def test_metrics_without_rows_say_what_is_missing(tmp_path, capsys):
+    printed = check(tmp_path, capsys, [{"request": "q", "response": "a"}])
+    assert re.search(r"^tokens +0 +no usage in response, trace or column 1 *$", printed, re.MULTILINE)
+    assert re.search(r"^latency +0 +no latency_ms and no trace with times 1 *$", printed, re.MULTILINE)
+
+
+def test_a_line_in_a_file_is_not_wrapped(tmp_path, capsys):
+    names = [f"a_column_with_a_long_name_{i}" for i in range(20)]
+    printed = check(tmp_path, capsys, [{"request": "q", "response": "a", **dict.fromkeys(names, 1)}])
+    (line,) = [line for line in printed.splitlines() if line.startswith("columns: ")]
+    assert all(name in line for name in names)
+
+
+def test_no_records_to_look_at_are_wrong_usage(tmp_path, capsys):
+    assert main([*log(tmp_path), "--rows", "0"]) == 2
+    assert "--rows: got 0; expected how many records to look at, 1 or more" in capsys.readouterr().err
