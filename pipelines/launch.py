@@ -156,14 +156,24 @@ def _check_gates_exist(plan: RunPlan) -> None:
         named_on_rows = checker is not None and checker.name in judge_keys(plan)
         if name not in metrics and not named_on_rows:
             wanted = [metric for metric in metrics if name.split("/")[-1] in metric.split("/")]
-            near = wanted or difflib.get_close_matches(name, metrics, n=1, cutoff=0.5)
+            near = (
+                wanted or difflib.get_close_matches(name, metrics, n=1, cutoff=0.5) or _with_a_part_like(name, metrics)
+            )
             hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(metrics)}"
-            raise UsageError(f"--min_value: no metric {name!r} in this run; {hint}")
+            raise UsageError(f"--min_value (in a file gates.min_value): no metric {name!r} in this run; {hint}")
     for judge in gates.min_scored:
         if judge not in judge_keys(plan):
             raise UsageError(
-                f"--min_scored: no judge {judge!r} in this run; expected one of {', '.join(judge_keys(plan))}"
+                f"--min_scored (in a file gates.min_scored): no judge {judge!r} in this run; "
+                f"expected one of {', '.join(judge_keys(plan))}"
             )
+
+
+def _with_a_part_like(name: str, metrics: Sequence[str]) -> list[str]:
+    """The metrics with a part that is nearest to the last of `name`, which people write alone: `safty`."""
+    parts = {part for metric in metrics for part in metric.split("/")}
+    near = difflib.get_close_matches(name.rsplit("/", maxsplit=1)[-1], parts, n=1, cutoff=0.6)
+    return [metric for metric in metrics if near and near[0] in metric.split("/")]
 
 
 def _check_keys(plan: RunPlan) -> None:

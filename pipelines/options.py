@@ -96,7 +96,9 @@ def _read_file(path: str) -> dict[str, Any]:
     if Path(path).exists() and not Path(path).is_file():
         raise UsageError(f"--config: {path!r} is not a file; expected a YAML file")
     try:
-        loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        twice = _key_given_twice(yaml.compose(text, Loader=yaml.SafeLoader))
+        loaded = yaml.safe_load(text)
         json.dumps(loaded, ensure_ascii=False, default=str).encode("utf-8")
     except OSError as error:
         raise UsageError(f"--config: cannot read {path!r} ({error.strerror}); expected a YAML file") from None
@@ -106,11 +108,37 @@ def _read_file(path: str) -> dict[str, Any]:
         raise UsageError(
             f"--config: {path!r} is not valid YAML{place}; expected keys and values such as `output: eval/`"
         ) from None
+    if twice is not None:
+        raise UsageError(
+            f"{path}: the key {twice.value!r} is given twice, again at line {twice.start_mark.line + 1}; "
+            "expected each key once"
+        )
     if isinstance(loaded, dict) and isinstance(loaded.get("run_date"), datetime.date):
         loaded["run_date"] = loaded["run_date"].isoformat()
     if not isinstance(loaded, dict):
         raise UsageError(f"--config: {path!r} holds {_kind(loaded)}; expected keys and values such as `output: eval/`")
     return loaded
+
+
+def _key_given_twice(root: yaml.Node | None) -> yaml.ScalarNode | None:
+    """The second of two equal keys of one mapping: YAML's reader would drop the first unseen."""
+    waiting, done = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in done:  # aliases stand for the same node
+            continue
+        done.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            seen = set()
+            for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    if (key.tag, key.value) in seen and key.tag != "tag:yaml.org,2002:merge":
+                        return key
+                    seen.add((key.tag, key.value))
+                waiting.append(value)
+    return None
 
 
 def _check_file_keys(path: str, values: Mapping[str, Any]) -> None:
@@ -212,12 +240,13 @@ def _variable(place: str, found: re.Match[str]) -> str:
 
 def _first_error(error: ValidationError, path: str | None, arguments: Mapping[str, Any]) -> str:
     """One line for the first of pydantic's errors: where it stands, what was given, what is expected."""
-    first = error.errors()[0]
-    place = [
-        str(part)
-        for part in first["loc"]
-        if not str(part).endswith("]") and part not in ("list[str]", "dict[str,list[str]]")
+    errors = error.errors()
+    # Of a value that may be a list or an object, the error that lies deepest is about the one that was meant.
+    meant = [
+        each for each in errors if _place(each["loc"])[: len(_place(errors[0]["loc"]))] == _place(errors[0]["loc"])
     ]
+    first = max(meant, key=_depth)
+    place = _place(first["loc"])
     flag = next(
         (flag for flag in FLAGS if flag.path == tuple(place[: len(flag.path)]) and flag.name in arguments), None
     )
@@ -235,6 +264,15 @@ def _first_error(error: ValidationError, path: str | None, arguments: Mapping[st
     return f"{prefix}{where}: got {shown}; expected {expected}"
 
 
+def _place(location: Sequence[str | int]) -> list[str]:
+    """The keys of an error's place, without the types of a union that pydantic puts between them."""
+    return [str(part) for part in location if not str(part).endswith("]")]
+
+
+def _depth(error: Mapping[str, Any]) -> int:
+    return len(_place(error["loc"]))
+
+
 def _unknown_key(place: Sequence[str]) -> str:
     """What may stand in the place of a key that is not known."""
     models: dict[str, type[BaseModel]] = {
@@ -250,7 +288,15 @@ def _unknown_key(place: Sequence[str]) -> str:
 
 
 def _kind(value: Any) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
+    kinds = {
+        datetime.date: "a date",
+        datetime.datetime: "a date",
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        type(None): "nothing",
+    }
     return kinds.get(type(value), "a number")
 
 
@@ -275,17 +321,17 @@ def _with_processes(config: RunConfig, runner: str, runner_flags: Sequence[str])
 
 def _fill_run_date(config: RunConfig) -> RunConfig:
     """Put the run date into input and output; `today` and `yesterday` are days of `time_zone`."""
+    try:
+        zone = zoneinfo.ZoneInfo(config.time_zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise UsageError(
+            f"--time_zone: got {config.time_zone!r}; expected a zone's name such as Europe/Berlin"
+        ) from None
     places = [*config.input, config.output]
     if config.run_date is None:
         if any("{run_date}" in place for place in places):
             raise UsageError("{run_date} stands in input or output; add --run_date 2026-11-29, today or yesterday")
         return config
-    try:
-        zone = zoneinfo.ZoneInfo(config.time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        raise UsageError(
-            f"--time_zone: got {config.time_zone!r}; expected a zone's name such as Europe/Berlin"
-        ) from None
     today = datetime.datetime.now(zone).date()
     days = {"today": today, "yesterday": today - datetime.timedelta(days=1)}
     try:

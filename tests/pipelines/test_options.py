@@ -344,3 +344,17 @@ def test_no_judge_is_asked_at_the_application(tmp_path):
         configure(*MINIMAL, "--config", write(tmp_path, text))
     with pytest.raises(UsageError, match="add --app_model NAME"):
         configure(*MINIMAL, "--app_base_url", "http://x/v1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("global_guidelines: {a: 2026-11-29}", r"global_guidelines\.a: got a date; expected a list"),
+        ("time_zone: Nowhere/Here", "--time_zone: got 'Nowhere/Here'; expected a zone's name"),
+        ("min: 1\nmin: 2", "the key 'min' is given twice, again at line 5; expected each key once"),
+        ("gates: {min_rows: 1, min_rows: 2}", "the key 'min_rows' is given twice, again at line 4"),
+    ],
+)
+def test_values_that_cannot_be_meant(tmp_path, text, said):
+    with pytest.raises(UsageError, match=said):
+        configure("--config", write(tmp_path, f"input: a\noutput: b\njudges: none\n{text}\n"))

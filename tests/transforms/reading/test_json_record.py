@@ -156,3 +156,20 @@ def test_reasons_hold_no_logged_text() -> None:
     with pytest.raises(BadRecord) as caught:
         parse_record('{"password": "hunter2", hunter2}')
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("{'request': 'q', 'ok': True}", "looks like the repr of a Python dict: write lines with json.dumps"),
+        ("request,response,model", "looks like CSV: write JSON lines or Parquet"),
+        ("{broken", ""),
+        ("plain words.", ""),
+    ],
+)
+def test_what_a_line_looks_like_instead(text: str, hint: str) -> None:
+    with pytest.raises(BadRecord) as caught:
+        parse_record(text)
+    assert caught.value.code == "invalid_json"
+    assert hint in caught.value.reason
+    assert ("looks like" in caught.value.reason) == bool(hint)
