@@ -39,23 +39,24 @@ _OUTPUT = (
 _TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
 # Every one of these names has one of these words in it.
 WORDS_OF_COUNTS = ("oken", "eval_count")
-# Where a response has its counts: a field, or a field of its object, from the most to the least specific place.
-_PLACES = (
-    ("usage", None),
-    ("usageMetadata", None),
-    ("usage_metadata", None),
-    ("kwargs", "usage_metadata"),  # LangChain
-    ("data", "usage_metadata"),
-    ("message", "usage_metadata"),
-    ("response_metadata", "token_usage"),
+# Where a response has its counts: paths of fields, from the most to the least specific place.
+_PLACES: tuple[tuple[str, ...], ...] = (
+    ("usage",),
+    ("usageMetadata",),
+    # LangChain: a message, one in the dumps of its versions, and one of these inside a generation
+    *(
+        (*holder, *counts)
+        for counts in (("usage_metadata",), ("response_metadata", "token_usage"))
+        for holder in ((), ("kwargs",), ("data",), ("message",), ("message", "kwargs"), ("message", "data"))
+    ),
     ("llm_output", "token_usage"),
     ("meta", "tokens"),  # Cohere
     ("meta", "billed_units"),
     ("meta", "usage"),  # Haystack
     ("raw", "usage"),  # LlamaIndex
     ("x_groq", "usage"),
-    ("details", None),
-    ("metrics", None),  # Replicate
+    ("details",),
+    ("metrics",),  # Replicate
 )
 _COUNTED_BESIDE = frozenset(
     {"eval_count", "prompt_eval_count", "generation_token_count", "inputTextTokenCount", "num_tokens_generated"}
@@ -94,10 +95,10 @@ def response_usage(response: Json) -> TokenUsage | None:
 
 
 def _usage_of(response: dict[str, Json]) -> TokenUsage | None:
-    for field, inner in _PLACES:
+    for field, *inner in _PLACES:
         place = response.get(field)
-        if inner is not None:
-            place = place.get(inner) if is_object(place) else None
+        for name in inner:
+            place = place.get(name) if is_object(place) else None
         if place is not None and (usage := read_usage(place)) is not None:
             return usage
     first = next(iter(as_list(response.get("results"))), None)

@@ -301,6 +301,22 @@ TABLES = {
         0.25,
         (None, None),
     ),
+    "trulens_records": (
+        {
+            "app_id": "app_hash_1",
+            "record_id": "t1",
+            "main_input": ASK,
+            "main_output": ANSWER,
+            "main_error": None,
+            "cost": {"n_prompt_tokens": 3, "n_completion_tokens": 2, "n_tokens": 5, "cost": 0.1},
+            "perf": {"start_time": "2026-11-30T00:13:15.000000", "end_time": "2026-11-30T00:13:15.250000"},
+            "ts": "2026-11-30T00:13:16.000000",
+            "calls": [],
+        },
+        "t1",
+        0.25,
+        (3, 2),
+    ),
     "messages_and_answer": (
         {"id": "p1", "ts": SECOND, "messages": CHAT_REQUEST["messages"], "output": [ANSWER]},
         "p1",

@@ -46,6 +46,7 @@ _MARKS = frozenset(
         "turns",
         "user_input",
         "metric_input",
+        "main_input",
         "resourceSpans",
         "resource_spans",
         "observations",

@@ -1,13 +1,18 @@
 """Files with one trace a line, or with spans that are not grouped: the record itself is the trace. And MLflow's table
-of traces (mlflow.org/docs/latest/api_reference, `mlflow.search_traces`), which has columns beside each.
+of traces (mlflow.org/docs/latest/api_reference, `mlflow.search_traces`), which has columns beside each, and the records
+of an application that TruLens wrote before it had spans (trulens.org, `trulens.core.schema.record.Record`).
 
 Their formats, and where each is written down, are those of `schemas/traces`.
 """
 
 from collections.abc import Mapping
 
+from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable, body_of
+from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable, body_of, has, is_empty
+from beamjudge.schemas.paths import lookup
+from beamjudge.schemas.traces.containers import objects
+from beamjudge.schemas.traces.documents import RetrieverSchema, read_documents
 from beamjudge.schemas.traces.grouping import holds_one_trace, spans_of_record
 from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 
@@ -15,7 +20,7 @@ _ROW_COLUMNS = ("request", "response", "messages")
 
 
 def _is_trace(data: Mapping[str, Json]) -> bool:
-    if any(data.get(column) is not None for column in _ROW_COLUMNS):
+    if "main_input" in data or any(data.get(column) is not None for column in _ROW_COLUMNS):
         return False
     record = dict(data)
     if spans_of_record(record) is not None:
@@ -24,7 +29,7 @@ def _is_trace(data: Mapping[str, Json]) -> bool:
 
 
 def _is_search_result(data: Mapping[str, Json]) -> bool:
-    if data.get("trace_id") is None or data.get("trace") is None or "messages" in data:
+    if data.get("trace_id") is None or data.get("trace") is None or "messages" in data or "main_input" in data:
         return False
     return sum(column in data for column in _SEARCHED) >= _FEWEST_SEARCHED
 
@@ -64,8 +69,43 @@ SEARCH_RESULT = LogTable(
     is_plain=True,
     trace_first=True,
 )
+
+
+def _retrieved(calls: Json) -> Json:
+    """What the retriever of a TruLens record gave: the last call of something that retrieves."""
+    given = (call["rets"] for call in reversed(objects(calls)) if is_list(call.get("rets")) and _retrieves(call))
+    found = read_documents(next(given, None), RetrieverSchema())
+    if found is None:
+        return None
+    return [{"doc_uri": document.doc_uri, "content": document.content} for document in found.documents]
+
+
+def _retrieves(call: dict[str, Json]) -> bool:
+    """Whether the method that was called, the last of the stack, or what it is of has the name of a retriever."""
+    step = next(iter(reversed(as_list(call.get("stack")))), None)
+    return is_object(step) and any("retriev" in str(lookup(step, path)).lower() for path in ("method.name", "path"))
+
+
+TRULENS_RECORD = LogTable(
+    name="trulens_records",
+    matches=has("record_id", "main_input", "main_output"),
+    columns={
+        "request_id": ("record_id",),
+        "timestamp": ("perf.start_time", "ts"),
+        "request": ("main_input",),
+        "response": ("main_output",),
+        "retrieved_context": ("calls",),
+    },
+    read={"retrieved_context": _retrieved},
+    failed=lambda data: not is_empty(data.get("main_error")) and is_empty(data["main_output"]),
+    usage=("cost.n_prompt_tokens", "cost.n_completion_tokens", "cost.n_tokens"),
+    span=("perf.start_time", "perf.end_time"),
+    empty_is_error=False,
+    is_plain=True,
+)
 TRACE_TABLES: tuple[LogTable, ...] = (
     SEARCH_RESULT,
+    TRULENS_RECORD,
     LogTable(
         name="traces",
         matches=_is_trace,

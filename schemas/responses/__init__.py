@@ -94,10 +94,9 @@ def _normalize(value: Json) -> ResponseForm | None:
     if is_absent(value):
         return None
     text = canonical_json(value)
-    canonical = (
-        value if isinstance(value, (dict, list)) else assistant(text)
-    )  # a number that a traced function returned
-    return ResponseForm(canonical, text, usage, (*notes, "other_response_shape"), None, documents, trace)
+    if not isinstance(value, (dict, list)):  # a number that a traced function returned
+        value = assistant(text)
+    return ResponseForm(value, text, usage, (*notes, "other_response_shape"), None, documents, trace)
 
 
 def _read_choices(response: Json) -> tuple[str, tuple[str, ...]]:

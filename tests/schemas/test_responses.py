@@ -170,6 +170,16 @@ def test_json_that_an_application_answered_stays_the_text(text):
     assert form.canonical == {"choices": [{"message": {"role": "assistant", "content": text}}]}
 
 
+_COUNTED = {"content": "a", "response_metadata": {"token_usage": {"prompt_tokens": 3, "completion_tokens": 2}}}
+_CONSTRUCTOR = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "AIMessage"]}
+LANGCHAIN_DUMPS = [
+    {"type": "ai", **_COUNTED},
+    {**_CONSTRUCTOR, "kwargs": _COUNTED},
+    {"type": "ai", "data": _COUNTED},
+    {"generations": [[{"text": "a", "message": {**_CONSTRUCTOR, "kwargs": _COUNTED}}]]},
+]
+
+
 @pytest.mark.parametrize(
     ("response", "usage"),
     [
@@ -180,6 +190,7 @@ def test_json_that_an_application_answered_stays_the_text(text):
         ({**ANSWER, "usage": {"prompt_tokens": "3", "completion_tokens": -1, "total_tokens": True}}, None),
         (ANSWER, None),
         ("a", None),
+        *((dump, TokenUsage(3, 2, 5)) for dump in LANGCHAIN_DUMPS),
     ],
 )
 def test_usage(response, usage):

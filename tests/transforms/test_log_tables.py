@@ -167,6 +167,46 @@ def test_records_of_several_tables_are_of_one():
                 assert len(claimed) < 2, (claimed, both)
 
 
+def _trulens_call(method, path, gave):
+    stack = [{"method": {"name": "query"}, "path": "app"}, {"method": {"name": method}, "path": path}]
+    return {"args": {"query": ASK}, "rets": gave, "stack": stack}
+
+
+def test_chunks_of_a_trulens_record():
+    data = TABLES["trulens_records"][0]
+    langchain = [{"page_content": "Opens 6:00.", "metadata": {"source": "s1"}}]
+    calls = [
+        _trulens_call("retrieve_chunks", "app.search", ["Too early."]),
+        _trulens_call("invoke", "app.first.retriever", langchain),
+        _trulens_call("retriever_name", "app", "no list"),
+        _trulens_call("rerank", "app.reranker", ["Opens 6:00."]),
+    ]
+    assert row_of({**data, "calls": calls}).retrieved_context == (Document("s1", "Opens 6:00."),)
+    assert row_of({**data, "calls": calls[:1]}).retrieved_context == (Document(None, "Too early."),)
+    assert row_of({**data, "calls": calls[-1:]}).retrieved_context is None
+    assert row_of({**data, "calls": [_trulens_call("retrieve", "app", [])]}).retrieved_context == ()
+    assert row_of({**data, "calls": None}).retrieved_context is None
+    assert reject_of({**data, "main_output": None, "main_error": "boom"}).code == "upstream_error"
+    assert row_of({**data, "main_error": "boom"}).response_text == ANSWER
+
+
+@needs_shared
+def test_recorded_trulens_records():
+    documents = [line["document"] for line in shared_lines("trulens_otel/spans.jsonl")]
+    found = [data for data in documents if isinstance(data, dict) and "main_input" in data]
+    for data in found:
+        row = row_of(data)
+        assert (row.request_id, row.request_text, row.response_text) == (
+            data["record_id"],
+            "hello",
+            data["main_output"],
+        )
+        assert row.usage == TokenUsage(78, 76, 154)
+        chunks = ("Relevant chunk: HELLO", "Relevant chunk: olleholleholleh")
+        assert row.retrieved_context == tuple(Document(None, chunk) for chunk in chunks)
+    assert len(found) == 2
+
+
 SEARCHED = TABLES["mlflow_search_traces"][0]
 
 
