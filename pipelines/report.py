@@ -152,6 +152,13 @@ def _print_report(output: str, run: dict[str, Any]) -> None:
         f"{f' ({rejects})' if rejects else ''}",
         highlight=False,
     )
+    if run["rejects"].get("no_request", 0) > counts["rows"]:
+        console.print(
+            "Most records have no request: beamjudge check lists their columns; name yours with "
+            "--columns request=COLUMN,response=COLUMN",
+            highlight=False,
+            soft_wrap=True,
+        )
     if not counts["rows"] and "merged_from" not in run:
         console.print(_no_rows_line(counts["rejects"]), highlight=False)
     if run.get("app"):

@@ -300,3 +300,12 @@ def test_a_run_without_rows_says_so_with_the_fix(tmp_path, log, capsys):
     log.write_text("{broken\n")
     assert run(tmp_path, "--min_rows", "1") == 3
     assert "Every record was rejected, see rejects/; with --min_rows 1 such a run fails." in capsys.readouterr().out
+
+
+def test_records_without_a_known_column_say_how_to_name_it(tmp_path, log, capsys):
+    log.write_text('{"frage": "Wo?", "antwort": "Hier."}\n' * 2 + '{"request": "Where?", "response": "Here."}\n')
+    hint = "Most records have no request: beamjudge check lists their columns; name yours with --columns request=COLUMN"
+    assert run(tmp_path, "--max_reject_rate", "1") == 0
+    assert hint in capsys.readouterr().out
+    assert run(tmp_path, "--columns", "request=frage,response=antwort", "--overwrite", "--max_reject_rate", "1") == 0
+    assert hint not in capsys.readouterr().out
