@@ -15,9 +15,23 @@ def _listed(before: str, unit: str, after: str) -> Callable[[int], str]:
     return lambda size: before + ",".join([unit] * (size // (len(unit) + 1))) + after
 
 
+def _nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+def _ending(end: str) -> Callable[[int], str]:
+    """A list of messages of which the last says this, as JSON."""
+    return lambda size: READ["messages"](size).removesuffix("]}") + ',{"role":"user","content":' + end
+
+
 def _distinct_events(size: int) -> str:
     chunks = (_CHUNK.replace("word", str(number)) for number in range(size // (len(_CHUNK) + 10)))
     return "".join(f"data: {chunk}\n\n" for chunk in chunks)
+
+
+def _named_events(size: int) -> str:
+    count = size // (len(_CHUNK) + 24)
+    return "".join(f"event: e{number}\ndata: {_CHUNK.replace('word', str(number))}\n\n" for number in range(count))
 
 
 # What is no body, or only its beginning: refused.
@@ -36,6 +50,11 @@ REFUSED: dict[str, Callable[[int], str]] = {
     "prose": _fill("{ It opens at six. "),
     "tags": _fill("<a><b>c</b></a>"),
     "base64": lambda size: base64.b64encode(b"\0\1\2" * (size // 4)).decode(),
+    "spaced lines": _fill("data: x\n\n"),
+    "last bracket wrong": _ending('"x"}]]'),
+    "integers, cut": lambda size: "[" + "1," * (size // 2),
+    "lists 45 deep": _listed("[", _nested(45), "]"),
+    "lists 100 deep": _listed("[", _nested(100), "]"),
 }
 # What is a body, in as many pieces as fit.
 READ: dict[str, Callable[[int], str]] = {
@@ -47,4 +66,13 @@ READ: dict[str, Callable[[int], str]] = {
     "messages": _listed('{"messages":[', '{"role":"user","content":"x"}', "]}"),
     "parts": _listed('{"content":[', '{"type":"text","text":"x"}', "]}"),
     "numbers": _listed('{"data":[', "1.5", "]}"),
+    "empty messages": _listed('{"messages":[', "{}", "]}"),
+    "contents": _listed('{"contents":[', '{"parts":[{"text":"x"}]}', "]}"),
+    "unknown parts": _listed('{"messages":[{"role":"user","content":[', '{"json":{}}', "]}]}"),
+    "rows of a batch": _listed('{"dataframe_split":{"columns":["messages"],"data":[', "1", "]}}"),
+    "text at the end": lambda size: READ["events"](20_000) + "data: x\n\n" * (size // 9),
+    "comments at the end": lambda size: READ["events"](20_000) + ":\n" * (size // 2),
+    "named events": _named_events,
+    "NaN at the end": _ending("NaN}]}"),
+    "surrogate at the end": _ending('"\\ud800"}]}'),
 }

@@ -85,6 +85,9 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
         return None
     history: list[Turn] = []
     for message in messages[:asked]:
+        if not message:  # a log may have millions
+            history.append(_WORDLESS["user"])
+            continue
         role, said, noted = message_turn(message)
         found += noted
         if said:
