@@ -36,6 +36,7 @@ from beamjudge.transforms.reading.files import match_files
 from beamjudge.transforms.reading.ranges import plan_ranges, read_range
 from beamjudge.transforms.row_reader import InputRules, Rejected, RowReader, text_columns
 
+_NO_VALUE, _FROM_TRACE = "(none)", "from the trace"
 _NO_SHAPE = "other"
 # What a metric is read from that the log itself has to say.
 _UNMEASURED = {"tokens": "no usage in response, trace or column", "latency": "no latency_ms and no trace with times"}
@@ -103,13 +104,15 @@ def inspect(plan: RunPlan, files: Sequence[InputFile], most_records: int) -> Fin
         findings.columns.update(name for name, value in item.data.items() if value is not None)
         findings.paths.update(path for path in paths if lookup(item.data, path) is not None)
         reader = RowReader(item, rules)
-        findings.requests[_shape(reader, "request")] += 1
-        findings.responses[_shape(reader, "response")] += 1
+        shapes = {column: _shape(reader, column) for column in ("request", "response")}
         for outcome in normalize_record(item, rules, can_score):
             if isinstance(outcome, Reject):
                 _count_reject(findings, outcome)
             else:
                 _count_row(findings, plan, outcome)
+                shapes.update((column, _FROM_TRACE) for column in shapes if f"{column}_from_trace" in outcome.notes)
+        findings.requests[shapes["request"]] += 1
+        findings.responses[shapes["response"]] += 1
     return findings
 
 
@@ -135,7 +138,7 @@ def _shape(reader: RowReader, column: str) -> str:
     except Rejected:  # counted as such where the row is read
         value = None
     if value is None:
-        return "(none)"
+        return _NO_VALUE
     decoded, _ = decode_request(value) if column == "request" else decode_response(value)
     if isinstance(decoded, str):
         return "text"

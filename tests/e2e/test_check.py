@@ -175,3 +175,15 @@ def test_a_line_in_a_file_is_not_wrapped(tmp_path, capsys):
 def test_no_records_to_look_at_are_wrong_usage(tmp_path, capsys):
     assert main([*log(tmp_path), "--rows", "0"]) == 2
     assert "--rows: got 0; expected how many records to look at, 1 or more" in capsys.readouterr().err
+
+
+def test_what_comes_from_a_trace_is_no_missing_request(tmp_path, capsys):
+    messages = {
+        "gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "q"}]}],
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "text", "content": "a"}]}],
+    }
+    attributes = [{"key": key, "value": {"stringValue": json.dumps(value)}} for key, value in messages.items()]
+    span = {"traceId": "t", "spanId": "s", "name": "chat", "attributes": attributes}
+    times = {"startTimeUnixNano": "1", "endTimeUnixNano": "5"}
+    printed = check(tmp_path, capsys, [{**span, **times}], "--group_spans", "on")
+    assert "1 row, 0 rejects\nrequests: from the trace 1\nresponses: from the trace 1\n" in printed
