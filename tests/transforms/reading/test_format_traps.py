@@ -9,6 +9,8 @@ TRAPS = Path(__file__).parents[4] / "shared/data/format_traps"
 MANIFEST = TRAPS / "manifest.jsonl"
 # Its bad row is one for the normaliser: as JSON it is in order.
 NOT_FOR_THE_READER = "both_expected.jsonl"
+# The manifest leaves open whether a Parquet file of no bytes is skipped or rejected.
+NO_BYTES = "empty.parquet"
 
 
 def traps() -> list[dict]:
@@ -25,6 +27,9 @@ def test_trap(trap: dict, split_bytes: int, read_file) -> None:
     read = read_file(path, split_bytes)
     if trap["file"] == NOT_FOR_THE_READER:
         assert len(read.records) == trap["good_rows"] + trap["bad_rows"]
+        return
+    if trap["file"] == NO_BYTES:
+        assert (read.rows, read.codes) == ([], [("not_parquet", None)])
         return
     assert len(read.rejects) == trap["bad_rows"]
     if trap["good_rows"] is not None:
