@@ -165,7 +165,9 @@ def _is_unfinished(value: dict[str, Json]) -> bool:
         return value.get("required_action") is None
     if kind == "response":
         return isinstance(status, str) and status in _UNFINISHED and not as_list(value.get("output"))
-    return kind in _NO_ANSWERS or (kind == "interaction" and not is_list(value.get("steps")))
+    if kind == "interaction":
+        return not is_list(value.get("steps"))
+    return isinstance(kind, str) and kind in _NO_ANSWERS
 
 
 def _no_answer(_value: dict[str, Json]) -> Json:

@@ -151,6 +151,11 @@ def test_what_is_no_answer_yet(body):
     assert normalize_response(body) is None
 
 
+@pytest.mark.parametrize("kind", [[], {"a": 1}, 5, True])
+def test_an_object_field_that_is_no_name_tells_nothing(kind):
+    assert normalize_response({"object": kind, "b": 1}).notes == ("other_response_shape",)
+
+
 @pytest.mark.parametrize(
     "body",
     [
