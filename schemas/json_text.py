@@ -99,11 +99,26 @@ def _decode(text: str) -> DecodedJson:
             return _decode_unusual(text)
         except RecursionError:
             raise TooDeep("nested deeper than the interpreter's stack allows") from None
-    # A short value is gone through in a quarter of the time that its text takes, a long one in several times its.
-    is_short = len(text) < _LONG_TEXT
-    if len(text) > 2 * MAX_DEPTH and (_is_too_deep(value) if is_short else _nests_too_deep(text)):
+    if _goes_too_deep(value, text):
         raise TooDeep(_TOO_DEEP)
     return DecodedJson(value, ())
+
+
+def decode_plain(texts: Collection[str]) -> list[Json] | None:
+    """The values of many texts; null where `decode_json` refuses or changes one of them, so that it is to be asked."""
+    try:
+        values: list[Json] = [_DECODE(text) for text in texts]
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+    return None if any(map(_goes_too_deep, values, texts)) else values
+
+
+def _goes_too_deep(value: Json, text: str) -> bool:
+    """Whether a value nests deeper than MAX_DEPTH levels, told from itself or from its text."""
+    if len(text) <= 2 * MAX_DEPTH:
+        return False
+    # A short value is gone through in a quarter of the time that its text takes, a long one in several times its.
+    return _is_too_deep(value) if len(text) < _LONG_TEXT else _nests_too_deep(text)
 
 
 def decode_container(text: str) -> DecodedJson | None:

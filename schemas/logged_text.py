@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, is_list, is_object
+from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, decode_plain, is_list, is_object
 from beamjudge.schemas.json_value import Json, replace_surrogates
 
 _Accepts: TypeAlias = Callable[[Json], bool]
@@ -163,11 +163,16 @@ def _data_values(lines: Iterable[str], notes: list[str]) -> dict[str, Json]:
     """The lines of data that are JSON, with what they are. Each is decoded by itself: a line that is cut off could
     otherwise swallow its neighbour.
     """
+    texts = {
+        line: text
+        for line in lines
+        if line[:5] == "data:" and (text := line[5:].strip())[:1] in ("{", "[") and text != _DONE
+    }
+    if (plain := decode_plain(texts.values())) is not None:
+        return dict(zip(texts, plain, strict=True))
     values: dict[str, Json] = {}
     broken = 0
-    for line in lines:
-        if line[:5] != "data:" or (text := line[5:].strip())[:1] not in ("{", "[") or text == _DONE:
-            continue
+    for line, text in texts.items():
         if (decoded := decode_container(text)) is not None:
             values[line] = decoded.value
             notes += decoded.notes
