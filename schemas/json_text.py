@@ -3,19 +3,25 @@
 import gc
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Concatenate, NamedTuple, NoReturn, ParamSpec, TypeGuard, TypeVar
 
 import msgspec
 import numpy as np
 
-from beamjudge.schemas.json_value import Json, holds_surrogates, replace_surrogates
+from beamjudge.schemas.json_value import Json, replace_surrogates
 
 MAX_DEPTH = 200
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 # Python converts no longer integers from or to text unless told; canonical JSON has to be able to write them.
 MAX_INT_DIGITS = 4300
 _LONG_TEXT = 1 << 20
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# Any escape: a pair of surrogates, one alone (the group), or another, so that `\\ud800` holds none.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
 _DEPTH_BLOCK = 1 << 20
 _DEPTH_STEPS = np.zeros(256, dtype=np.int8)
 _DEPTH_STEPS[[ord("{"), ord("[")]] = 1
@@ -169,15 +175,21 @@ _PLAIN = json.JSONDecoder(parse_float=_finite, parse_constant=_stop_at_constant)
 def _decode_unusual(text: str) -> DecodedJson:
     """The value where something has to be changed in it, and the error where there is none: Python's own decoder."""
     notes: list[str] = []
+    whole = _ESCAPE.sub(_whole_character, text) if _ESCAPED_SURROGATE.search(text) else text
     try:
-        value = _PLAIN.decode(text)
+        value = _PLAIN.decode(whole)
     except json.JSONDecodeError:
         raise
     except (_UnusualNumber, ValueError):  # the latter is Python's limit on digits
-        value = _noting_decoder(notes).decode(text)
-    if holds_surrogates(value):
-        value = replace_surrogates(value, notes)
+        value = _noting_decoder(notes).decode(whole)
+    if whole != text:
+        notes.append("surrogates_replaced")
     return DecodedJson(value, tuple(dict.fromkeys(notes)))
+
+
+def _whole_character(escape: re.Match[str]) -> str:
+    """An escape as it is, but for half a character; as long as before, so that positions in errors are right."""
+    return "\\ufffd" if escape[1] else escape[0]
 
 
 def _noting_decoder(notes: list[str]) -> json.JSONDecoder:

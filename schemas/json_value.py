@@ -48,15 +48,6 @@ def _text(encoder: msgspec.json.Encoder, value: Any) -> str:
         return encoder.encode(replace_surrogates(value, [])).decode()
 
 
-def holds_surrogates(value: Json) -> bool:
-    """Whether any text in a value, also a key, has an unpaired surrogate."""
-    try:
-        _COMPACT.encode(value)
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
 def replace_surrogates(value: Json, notes: list[str]) -> Json:
     """`value` with U+FFFD for every unpaired surrogate, in keys too; adds a note where there was one."""
     if isinstance(value, str):

@@ -84,8 +84,8 @@ def _objects(lines: list[str]) -> DecodedJson | None:
 
 
 def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
-    """The events of a text stream as `{"event", "data"}`; an object without a name is itself, and data that is no JSON
-    stays text.
+    """The events of a text stream as `{"event", "data"}`; an object without a name is itself, and
+    text without a name is left out, but for the mark of the end.
 
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
@@ -125,13 +125,15 @@ def _events(lines: list[str]) -> DecodedJson | None:
         if not line or line.isspace():
             if loose:
                 # Data in several lines may be JSON only together, though some of them are by themselves.
-                whole = "\n".join(map(_data_text, data))
+                whole = _data_text(loose[0]) if len(data) == 1 else "\n".join(map(_data_text, data))
                 if len(loose) < len(data):
                     if decode_container(whole) is not None:
                         del events[len(loose) - len(data) :]
                     else:
                         whole = "\n".join(map(_data_text, loose))
-                events.append({"event": name, "data": whole})
+                # Text without a name is no event of any stream, but for the mark of its end.
+                if name is not None or (text := whole.strip())[:1] in ("{", "[") or text == _DONE:
+                    events.append({"event": name, "data": whole})
                 loose = []
             data = []
             name = None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json, canonical_json
-from beamjudge.schemas.parts import MessageText, content_text, holds_results_only, read_content
+from beamjudge.schemas.parts import MessageText, content_text, holds_results_only, plain_text, read_content
 
 __all__ = ["MessageText", "MessageTurn", "content_text", "is_message", "message_role", "message_text", "message_turn"]
 
@@ -80,8 +80,9 @@ def message_turn(message: dict[str, Json]) -> MessageTurn:
     if _TOLD_BY.isdisjoint(message):
         return _NOTHING_SAID
     role, content = message.get("role"), message.get("content")
-    if len(message) == 2 and isinstance(content, str) and isinstance(role, str) and role in COMMON_ROLES:
-        return MessageTurn(role, content)  # by far the most frequent form, without the detour
+    text = plain_text(content) if len(message) == 2 else None
+    if text is not None and isinstance(role, str) and role in COMMON_ROLES:
+        return MessageTurn(role, text)  # by far the most frequent form, without the detour
     said, is_result = _said(message)
     role = common_role(role)
     return MessageTurn("tool" if is_result and role == "user" else role, *said)

@@ -218,10 +218,19 @@ def content_text(content: Json) -> MessageText:
     return read_content(content)[0]
 
 
+def plain_text(content: Json) -> str | None:
+    """The text of content that is a string or one part of nothing but text, as most is; null for any other content."""
+    if isinstance(content, str):
+        return content
+    only = content[0] if isinstance(content, list) and len(content) == 1 else None
+    text = only.get("text") if isinstance(only, dict) and len(only) == 1 else None
+    return text if isinstance(text, str) else None
+
+
 def read_content(content: Json) -> tuple[MessageText, bool]:
     """The text of a message's content, and what `holds_results_only` says of it."""
-    if isinstance(content, str):
-        return MessageText(content), False
+    if (plain := plain_text(content)) is not None:
+        return MessageText(plain), False
     if content is None:
         return _NO_TEXT, False
     others = False

@@ -43,6 +43,8 @@ def _content_message(turn: Json) -> Json:
     role, parts = turn.get("role") or "user", turn["parts"]
     if not is_list(parts):
         parts = [parts]
+    if len(turn) == 1 or (len(turn) == 2 and "role" in turn):  # by far the most frequent form, without the detour
+        return {"role": common_role(role), "content": parts}
     if turn.get("content") is not None:
         return {**turn, "role": role, "parts": parts}
     message = {**turn, "role": common_role(role), "content": parts}

@@ -20,6 +20,8 @@ from beamjudge.schemas.shapes import LIST, Shape
 def _last_assistant(messages: Json) -> Json:
     """The last message of a list that is the assistant's, in the common form; null where there is none."""
     for item in reversed(as_list(messages)):
+        if not item:  # a log may have millions of {}
+            continue
         message = to_message(item)
         if is_object(message) and message_role(message) in ASSISTANT_ROLES:
             return message

@@ -120,3 +120,23 @@ def test_paths(path, value):
 def test_column_of_a_path():
     assert column_of({"x.y": 3}, "x.y") == "x.y"
     assert column_of({"x": {}}, "x.y") == "x"
+
+
+# Python's decoder keeps half characters, so that it tells what has to be replaced.
+ESCAPES = ["\\ud83d", "\\uDE42", "\\uD800", "\\udfff", "\\\\", "\\u0041", "\\n", "u", "d83d", "\\ue000", "a"]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(ESCAPES), max_size=8), st.sampled_from(["", ", NaN", ", 1e999", ", !"]))
+def test_half_characters_are_replaced_and_nothing_else(escapes: list[str], further: str) -> None:
+    text = '["' + "".join(escapes) + f'"{further}]'
+    if further == ", !":
+        with pytest.raises(json.JSONDecodeError) as refused:
+            decode_json(text)
+        assert refused.value.pos == text.index("!")
+        return
+    said = str(json.loads(text)[0])
+    expected = "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in said)
+    value, notes = decode_json(text)
+    assert value == [expected, *{"": [], ", NaN": [None], ", 1e999": ["1e999"]}[further]]
+    assert ("surrogates_replaced" in notes) == (said != expected)

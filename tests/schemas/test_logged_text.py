@@ -36,7 +36,7 @@ def read(text, **options):
         ),
         (
             "data: [1]\n\ndata: word\n\nevent: x\ndata: {}",
-            {"sse": [{"event": None, "data": [1]}, {"event": None, "data": "word"}, {"event": "x", "data": {}}]},
+            {"sse": [{"event": None, "data": [1]}, {"event": "x", "data": {}}]},
             ("parsed_event_stream",),
         ),
     ],
@@ -106,9 +106,10 @@ def test_data_in_several_lines_is_json_when_they_are_joined():
 
 
 def test_data_that_is_no_json_when_it_is_joined_stays_beside_what_is():
-    assert read('data: {"a": 1}\ndata: x\ndata: {"b": 2}\ndata:  y\n\n').value == {
-        "sse": [{"a": 1}, {"b": 2}, {"event": None, "data": "x\n y"}]
-    }
+    named = {"event": "e", "data": {"a": 1}}, {"event": "e", "data": {"b": 2}}
+    text = 'data: {"a": 1}\ndata: x\ndata: {"b": 2}\ndata:  y\n\n'
+    assert read(text).value == {"sse": [{"a": 1}, {"b": 2}]}
+    assert read("event: e\n" + text).value == {"sse": [*named, {"event": "e", "data": "x\n y"}]}
 
 
 def test_lines_that_end_in_carriage_returns():
