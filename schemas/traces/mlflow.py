@@ -57,8 +57,10 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
     logged = decoded(data.get("spans"))
     if logged is not None and not is_list(logged):
         raise TraceError("the MLflow trace's spans are not a list")
-    spans = [_read_span(span) for span in as_list(logged) if is_object(span)]
+    listed = [span for span in as_list(logged) if is_object(span)]
+    spans = [_read_span(span) for span in listed]
     root = root_of(spans)
+    failed = any(is_error(span.get("status")) for span, read in zip(listed, spans, strict=True) if read is root)
     request, response = Exchange() if root is None else root.exchange
     if _is_v2(trace):  # schema 2 has them in full beside the spans
         request = request if (own := decoded(data.get("request"))) is None else own
@@ -77,17 +79,11 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
         total_usage(spans),
         seconds_of(root) if latency is None else latency,
         found.notes if found else (),
-        is_error(info.get("state")) or is_error(info.get("status")) or (root is not None and root.failed),
+        failed or is_error(info.get("state")) or is_error(info.get("status")),
     )
 
 
 def _read_span(span: dict[str, Json]) -> Span:
-    read = _content_of(span)
-    read.failed = is_error(span.get("status"))
-    return read
-
-
-def _content_of(span: dict[str, Json]) -> Span:
     attributes = span.get("attributes")
     if not is_object(attributes):
         attributes = {}
