@@ -249,6 +249,12 @@ TABLES = {
         None,
         (None, None),
     ),
+    "request_and_status": (
+        {"request": ASK, "response": ANSWER, "status": 200, "request_id": "1", "timestamp": ISO},
+        "1",
+        None,
+        (None, None),
+    ),
     "messages_and_response": (
         {"id": "m1", "timestamp": ISO, "messages": CHAT_REQUEST["messages"], "response": ANSWER},
         "m1",

@@ -110,7 +110,10 @@ class RowReader:
         self._rules = rules
         self._notes: list[str] = []  # of the columns that all rows of the record share
         self._trace_error: str | None = None
-        self._table = recognise_table(record.data)
+        table = recognise_table(record.data)
+        # Who names both columns has said what the record is, where only these columns tell it.
+        is_named = table is not None and table.is_plain and rules.mapped.issuperset(("request", "response"))
+        self._table = None if is_named else table
         self._logged = self._table.record(record.data) if self._table is not None else None
 
     def field(self, column: str) -> Json:
@@ -121,7 +124,7 @@ class RowReader:
             logged = self._logged.values[column]
             if self._logged.trace_first and column in ("request", "response"):
                 told = self._facts.request if column == "request" else self._facts.response
-                return logged if told is None or isinstance(told, (bool, int, float)) else told
+                return logged if is_absent(told) or isinstance(told, (bool, int, float)) else told
             return logged
         path = self._rules.paths[column]
         return self._data.get(path) if path == column else lookup(self._data, path)

@@ -25,8 +25,9 @@ def _is_conversation(data: Mapping[str, Json]) -> bool:
     found = [turns for name in _TURNS if is_list(turns := data.get(name)) or _is_json_list(turns)]
     if len(found) != 1:
         return False
-    # An answer beside a conversation that has its own is something else, such as a reference.
-    return all(data.get(name) is None for name in _ANSWERS) or _ends_with_answer(_messages(found[0]))
+    # An answer beside messages that have their own is something else, such as a reference.
+    is_pair = found[0] is data.get("messages") and any(data.get(name) is not None for name in _ANSWERS)
+    return not is_pair or _ends_with_answer(_messages(found[0]))
 
 
 def _is_json_list(value: Json) -> bool:
@@ -69,9 +70,9 @@ CONVERSATION = LogTable(
 
 
 def _is_messages_and_response(data: Mapping[str, Json]) -> bool:
-    if "messages" not in data or "response" not in data:
+    if data.get("messages") is None or "response" not in data or (data.get("choices") is not None and "object" in data):
         return False
-    return not any(name in data for name in ("request", "call_type", "custom_id", "user_input", "choices"))
+    return not any(name in data for name in ("request", "call_type", "custom_id", "user_input"))
 
 
 MESSAGES_AND_RESPONSE = LogTable(

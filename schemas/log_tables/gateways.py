@@ -144,17 +144,9 @@ _VENDOR_COLUMNS = frozenset(
 
 
 def _is_exchange(data: Mapping[str, Json]) -> bool:
-    """Request and response beside a status of HTTP, by the column's name, its value or what is logged beside it; or a
-    request beside an error in the place of a response."""
-    if "request" not in data or not _VENDOR_COLUMNS.isdisjoint(data):
+    """Request and response beside a status of HTTP, by the column's name or by what is logged beside it."""
+    if "request" not in data or "response" not in data or not _VENDOR_COLUMNS.isdisjoint(data):
         return False
-    is_asked = data["request"] is not None
-    if is_asked and names_error(data) and is_empty(data.get("response")) and data.get("trace") is None:
-        return True
-    if "response" not in data:
-        return False
-    if is_asked and http_status(data.get("status")) is not None:
-        return True
     if "status_code" in data or "response_code" in data or "http_status" in data:
         return True
     return "status" in data and ("method" in data or "path" in data or "url" in data)
@@ -173,6 +165,25 @@ HTTP_EXCHANGE = LogTable(
     milliseconds=("execution_duration_ms", "execution_time_ms", "latency_ms", "duration_ms"),
 )
 
+
+def _says_how_it_ended(data: Mapping[str, Json]) -> bool:
+    """A plain request beside a column that is a status of HTTP by its value, or beside an error and no response."""
+    if data.get("request") is None or not _VENDOR_COLUMNS.isdisjoint(data) or _is_exchange(data):
+        return False
+    if "response" in data and http_status(data.get("status")) is not None:
+        return True
+    return names_error(data) and is_empty(data.get("response")) and data.get("trace") is None
+
+
+REQUEST_AND_STATUS = LogTable(
+    name="request_and_status",
+    matches=_says_how_it_ended,
+    columns={"request": ("request",), "response": ("response",)},
+    status=("status",),
+    empty_is_error=False,
+    is_plain=True,
+)
+
 GATEWAY_TABLES: tuple[LogTable, ...] = (
     DATABRICKS_GATEWAY,
     DATABRICKS_SERVING,
@@ -183,4 +194,5 @@ GATEWAY_TABLES: tuple[LogTable, ...] = (
     APIM_GATEWAY,
     ACCESS_LOG,
     HTTP_EXCHANGE,
+    REQUEST_AND_STATUS,
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from beamjudge.schemas.json_text import is_list
-from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.log_tables.table import LogTable, body_of
 from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 
@@ -56,13 +56,22 @@ def _table(pair: _Pair, found: Callable[[Mapping[str, Json]], _Pair | None]) -> 
             "response": pair.answered,
             **pair.columns,
         },
-        read={"response": response}
-        if pair.read_request is None
-        else {"request": pair.read_request, "response": response},
+        read={
+            "request_id": _scalar,
+            "timestamp": _scalar,
+            "retrieved_context": _context,
+            "expected_response": _reference,
+            "request": pair.read_request or _as_it_is,
+            "response": response,
+        },
         status=("status_code", "response_code", "http_status", "status"),
         empty_is_error=False,
         is_plain=True,
     )
+
+
+def _as_it_is(value: Json) -> Json:
+    return value
 
 
 def _choices(value: Json) -> Json:
@@ -70,6 +79,24 @@ def _choices(value: Json) -> Json:
     if not is_list(value) or len(value) < 2 or not all(isinstance(text, str) for text in value):
         return value
     return {"choices": [{"message": {"role": "assistant", "content": text}} for text in value]}
+
+
+def _scalar(value: Json) -> Json:
+    return None if isinstance(value, (dict, list)) else value
+
+
+def _reference(value: Json) -> Json:
+    """Text, or a list of texts; a number as text; nothing of another kind, which the column cannot have."""
+    if isinstance(value, (int, float)):
+        return canonical_json(value)
+    is_texts = is_list(value) and all(isinstance(item, str) for item in value)
+    return value if isinstance(value, str) or is_texts else None
+
+
+def _context(value: Json) -> Json:
+    """Text, or a list of texts and documents; nothing of another kind."""
+    is_documents = is_list(value) and all(item is None or isinstance(item, (str, dict)) for item in value)
+    return value if isinstance(value, str) or is_documents else None
 
 
 def _body(value: Json) -> Json:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from beamjudge.schemas.durations import read_seconds
-from beamjudge.schemas.json_text import is_list, is_object
+from beamjudge.schemas.json_text import is_absent, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.paths import lookup
@@ -19,6 +19,7 @@ _FIRST_ERROR = 400
 _STATUS_DIGITS = 3
 _STATUSES = range(100, 600)
 _BODIES = ("request", "response")
+_NO_ERROR = frozenset({"", "none", "null", "nan", "false", "0", "no", "n/a", "[]", "{}", "no error"})
 _NOTHING = ("", "[]", "{}", "null", "None")
 
 
@@ -69,7 +70,7 @@ class LogTable:
         notes: list[str] = []
         values: dict[str, Json] = {}
         for column, paths in self.columns.items():
-            value = first_value(data, paths)
+            value = first_value(data, paths, is_said=self.is_plain and column in _BODIES)
             if (own := self.read.get(column)) is not None:
                 value = own(value)
             values[column] = body_of(value, notes) if column in _BODIES and not self.is_plain else value
@@ -83,10 +84,13 @@ class LogTable:
             usage,
             self._latency(data),
             self._fault(data, response),
-            (self.empty_is_error or names_error(data)) and not is_empty(values.get("request")) and is_empty(response),
+            self._needs_response(data) and not is_empty(values.get("request")) and is_empty(response),
             tuple(dict.fromkeys(notes)),
             self.trace_first,
         )
+
+    def _needs_response(self, data: dict[str, Json]) -> bool:
+        return self.empty_is_error or (names_error(data) and data.get("trace") is None)
 
     def _fault(self, data: dict[str, Json], response: Json) -> ResponseFault | None:
         status = http_status(first_value(data, self.status))
@@ -109,11 +113,12 @@ class LogTable:
         return None
 
 
-def first_value(data: dict[str, Json], paths: tuple[str, ...]) -> Json:
-    """The first value at one of the paths that is not null and no empty object, which tables have for nothing."""
+def first_value(data: dict[str, Json], paths: tuple[str, ...], *, is_said: bool = False) -> Json:
+    """The first value at one of the paths that is not null, no empty object and no empty text, which tables have for
+    nothing; but for empty text where what `is_said` may be empty."""
     for path in paths:
         value = data if path == WHOLE_RECORD else lookup(data, path)
-        if value is not None and value not in ({}, ""):
+        if value is not None and value != {} and (is_said or value != ""):
             return value
     return None
 
@@ -163,4 +168,8 @@ def http_status(value: Json) -> int | None:
 def names_error(data: Mapping[str, Json]) -> bool:
     """Whether the column `error` says that there was one."""
     error = data.get("error")
-    return bool(error) and not is_empty(error)
+    if isinstance(error, str):
+        return error.strip().lower() not in _NO_ERROR
+    if is_list(error):
+        return any(item is not None for item in error)
+    return bool(error) and not is_absent(error)

@@ -53,7 +53,17 @@ _FIELDS = (
     "output_text",
     "predictions",
 )
+_FIRST_ERROR = 400
+_ERROR_FIELDS = ("message", "code", "type")
 _DIRECT = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES)
+
+
+def _holds_fault(envelope: dict[str, Json], inner: dict[str, Json]) -> bool:
+    """Whether an envelope certainly holds a provider's fault: applications have a field `error` of their own."""
+    status, error = envelope.get("status_code"), inner.get("error")
+    is_told = is_object(error) and any(isinstance(error.get(name), str) for name in _ERROR_FIELDS)
+    has_failed = isinstance(status, int) and status >= _FIRST_ERROR
+    return (error is None or is_told or has_failed) and find_fault(inner) is not None
 
 
 def _holds_response(field: str) -> Callable[[dict[str, Json]], bool]:
@@ -63,7 +73,7 @@ def _holds_response(field: str) -> Callable[[dict[str, Json]], bool]:
             return is_stream(inner) and not are_typed(inner)
         if not is_object(inner) or is_response_event(value):
             return False
-        if find_fault(inner) is not None:
+        if _holds_fault(value, inner):
             return True
         if is_object(inner.get("body")) and "status_code" in inner:  # a line of a batch's output file
             return True

@@ -636,3 +636,99 @@ def test_a_batch_of_a_table_without_a_response_is_asked_row_by_row():
     request = '{"dataframe_records":[{"query":"a"},{"query":"b"}]}'
     rows = outcomes({**SERVING, "request": request, "response": "null"}, **APP)
     assert [row.unanswered for row in rows] == ['{"query":"a"}', '{"query":"b"}']
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ({"response": "", "status": 200}, ""),
+        ({"response": "None", "status": "200"}, "None"),
+        ({"response": '{"b": 1, "a": 2}', "status": 200}, '{"b": 1, "a": 2}'),
+        ({"response": "a", "status": 200, "id": {"$oid": "1"}, "time": ["x"]}, "a"),
+        ({"response": "", "error": {"code": None, "message": None}}, ""),
+        ({"response": "", "error": [None]}, ""),
+        ({"response": "", "error": "No error"}, ""),
+        ({"response": "", "error": False}, ""),
+    ],
+)
+def test_a_status_or_an_error_that_says_nothing_leaves_a_plain_row_as_it_is(data, text):
+    assert row_of({"request": "q", **data}).response_text == text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"response": "Internal Server Error", "status": 500},
+        {"response": "", "error": "Timeout"},
+        {"error": {"message": "no"}},
+        {"response": None, "error": "None of the servers answered"},
+    ],
+)
+def test_a_status_or_an_error_of_a_failed_call_is_no_answer(data):
+    assert reject_of({"request": "q", **data}).code == "upstream_error"
+
+
+NAMED = {"columns": {"request": "question", "response": "answer"}}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"context": {"title": ["t"]}},
+        {"ground_truth": {"x": 1}},
+        {"id": {"$oid": "1"}},
+        {"ts": {"$date": "2026-11-30"}},
+        {"status": "404"},
+    ],
+)
+def test_columns_beside_a_pair_that_the_user_has_named_reject_nothing(beside):
+    row = row_of({"question": "q", "answer": "a", **beside}, **NAMED)
+    assert (row.request_text, row.response_text, row.retrieved_context) == ("q", "a", None)
+
+
+@pytest.mark.parametrize("beside", [{"context": {"title": ["t"]}}, {"reference": [{"x": 1}]}, {"id": {"$oid": "1"}}])
+def test_columns_of_another_kind_beside_a_pair_are_not_its(beside):
+    row = row_of({"question": "q", "answer": "a", **beside})
+    assert (row.request_text, row.retrieved_context, row.expected_response) == ("q", None, None)
+
+
+def test_a_blank_answer_of_a_pair_is_an_answer():
+    assert row_of({"prompt": "q", "completion": ""}).response_text == ""
+
+
+def test_a_number_beside_a_pair_is_its_reference():
+    assert row_of({"question": "q", "answer": "6", "ground_truth": 5}).expected_response == "5"
+
+
+@pytest.mark.parametrize(
+    ("data", "response"),
+    [
+        ({"messages": CHAT_REQUEST["messages"], "response": "A", "choices": ["A", "B"]}, "A"),
+        ({"messages": CHAT_REQUEST["messages"], "response": "A", "choices": None}, "A"),
+        ({"prompt": "q", "messages": None, "response": "A"}, "A"),
+    ],
+)
+def test_columns_beside_messages_or_a_prompt_change_nothing(data, response):
+    assert row_of(data).response_text == response
+
+
+@pytest.mark.parametrize("name", ["answer", "completion"])
+def test_a_conversation_beside_a_reference_is_a_question(name):
+    data = {"conversations": [{"from": "human", "value": "q"}], name: "42"}
+    assert recognise_table(data).name == "conversation"
+
+
+def test_a_trace_that_says_nothing_leaves_the_columns_of_search_traces():
+    attributes = {"mlflow.spanInputs": "{}", "mlflow.spanOutputs": "[]"}
+    span = {"name": "r", "span_id": "1", "parent_id": None, "attributes": attributes}
+    trace = {"info": {"trace_id": "t", "state": "OK"}, "data": {"spans": [span]}}
+    row = row_of({"trace_id": "t", "trace": trace, "request": "q", "response": "a", "state": "OK", "request_time": 1})
+    assert (row.request_text, row.response_text) == ("q", "a")
+
+
+@pytest.mark.parametrize(
+    "own", [{"error": {"mean": 0.1}, "score": 0.9}, {"error": {}, "items": [1]}, {"error": "none"}]
+)
+@pytest.mark.parametrize("name", ["output", "response", "body"])
+def test_a_field_error_of_an_application_is_no_fault(own, name):
+    assert row_of({"request": "q", "response": {name: own}}).response is not None

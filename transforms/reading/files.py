@@ -42,8 +42,9 @@ def match_files(
     found: dict[str, InputFile] = {}
     results = None if output is None else absolute(output).rstrip("/") + "/"
     for pattern in patterns:
-        files = [file for file in _match(pattern) if results is None or not file.path.startswith(results)]
-        if not files:
+        matched = _match(pattern)
+        files = [file for file in matched if results is None or not file.path.startswith(results)]
+        if matched and not files:
             raise UsageError(
                 f"--input: {pattern!r} lies inside --output {output!r}, where nothing is read; expected another folder "
                 f"for the results, such as --output {join(str(output), 'eval')}"
@@ -55,6 +56,8 @@ def match_files(
                     f"replaced rows too; {_as_delta(pattern, folder)} reads the table's rows"
                 )
         found.update((file.path, file) for file in files)
+    if not found:
+        raise _nothing_found(patterns[0], "holds nothing but results of runs")
     return tuple(found[path] for path in sorted(found))
 
 
