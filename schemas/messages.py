@@ -9,8 +9,18 @@ from typing import NamedTuple
 from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.parts import MessageText, content_text, holds_results_only, plain_text, read_content
+from beamjudge.schemas.row import Turn
 
-__all__ = ["MessageText", "MessageTurn", "content_text", "is_message", "message_role", "message_text", "message_turn"]
+__all__ = [
+    "MessageText",
+    "MessageTurn",
+    "content_text",
+    "is_message",
+    "message_role",
+    "message_text",
+    "message_turn",
+    "plain_turn",
+]
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 USER_ROLES = frozenset({"user"})
@@ -75,16 +85,21 @@ def message_role(message: dict[str, Json]) -> str:
     return role
 
 
+def plain_turn(message: dict[str, Json]) -> Turn | None:
+    """The turn of a message of the most frequent form, a common role and text alone; null for any other."""
+    role = message.get("role")
+    if len(message) != 2 or not isinstance(role, str) or role not in COMMON_ROLES:
+        return None
+    text = plain_text(message.get("content"))
+    return None if text is None else Turn(role, text)
+
+
 def message_turn(message: dict[str, Json]) -> MessageTurn:
     """A message's role, text and notes, as `message_role` and `message_text` give them."""
     if _TOLD_BY.isdisjoint(message):
         return _NOTHING_SAID
-    role, content = message.get("role"), message.get("content")
-    text = plain_text(content) if len(message) == 2 else None
-    if text is not None and isinstance(role, str) and role in COMMON_ROLES:
-        return MessageTurn(role, text)  # by far the most frequent form, without the detour
     said, is_result = _said(message)
-    role = common_role(role)
+    role = common_role(message.get("role"))
     return MessageTurn("tool" if is_result and role == "user" else role, *said)
 
 

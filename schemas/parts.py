@@ -91,6 +91,8 @@ _KEYS: dict[str, PartKind] = {
 }
 _WRAPPERS = ("guardContent", "citationsContent")
 _NAMES = frozenset({*_KEYS, *_WRAPPERS, "text", "refusal"})
+# A part with none of these is of no known kind.
+_TOLD_BY = _NAMES | {"type", "block_type"}
 
 
 def read_part(part: Json) -> Part:
@@ -137,7 +139,7 @@ def _typed_text(part: dict[str, Json]) -> str | None:
 
 def _keyed_part(part: dict[str, Json]) -> Part:
     if _NAMES.isdisjoint(part):
-        return _placeholder("part")
+        return _UNKNOWN
     text = part.get("text")
     if isinstance(text, str):
         return Part(PartKind.REASONING) if part.get("thought") is True else Part(PartKind.TEXT, text)
@@ -208,6 +210,7 @@ def _placeholder(name: str) -> Part:
 
 
 _NO_TEXT = MessageText("")
+_UNKNOWN = _placeholder("part")
 
 
 def content_text(content: Json) -> MessageText:
@@ -243,6 +246,11 @@ def read_content(content: Json) -> tuple[MessageText, bool]:
         if isinstance(said, str):  # by far the most frequent parts, without the detour
             if said:
                 texts.append(said)
+            others = True
+            continue
+        if isinstance(part, dict) and _TOLD_BY.isdisjoint(part):
+            texts.append(_UNKNOWN.text)
+            notes.append("non_text_part")
             others = True
             continue
         kind, text, value = read_part(part)

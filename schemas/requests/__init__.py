@@ -6,7 +6,15 @@ from typing import NamedTuple
 from beamjudge.schemas.json_text import as_list, is_absent, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
-from beamjudge.schemas.messages import COMMON_ROLES, SYSTEM_ROLES, USER_ROLES, message_role, message_text, message_turn
+from beamjudge.schemas.messages import (
+    COMMON_ROLES,
+    SYSTEM_ROLES,
+    USER_ROLES,
+    message_role,
+    message_text,
+    message_turn,
+    plain_turn,
+)
 from beamjudge.schemas.requests.table import REQUESTS, is_request_envelope
 from beamjudge.schemas.row import Turn
 from beamjudge.schemas.shapes import Noted
@@ -87,6 +95,9 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
     for message in messages[:asked]:
         if not message:  # a log may have millions
             history.append(_WORDLESS["user"])
+            continue
+        if (turn := plain_turn(message)) is not None and turn.text:
+            history.append(turn)
             continue
         role, said, noted = message_turn(message)
         found += noted

@@ -38,12 +38,15 @@ def _contents_messages(value: dict[str, Json]) -> Json:
 
 
 def _content_message(turn: Json) -> Json:
-    if not is_object(turn) or "parts" not in turn:
+    if not isinstance(turn, dict) or "parts" not in turn:
         return user([turn] if is_object(turn) else turn)
-    role, parts = turn.get("role") or "user", turn["parts"]
-    if not is_list(parts):
+    parts = turn["parts"]
+    if not isinstance(parts, list):
         parts = [parts]
-    if len(turn) == 1 or (len(turn) == 2 and "role" in turn):  # by far the most frequent form, without the detour
+    if len(turn) == 1:
+        return {"role": "user", "content": parts}
+    role = turn.get("role") or "user"
+    if len(turn) == 2 and "role" in turn:  # by far the most frequent form, without the detour
         return {"role": common_role(role), "content": parts}
     if turn.get("content") is not None:
         return {**turn, "role": role, "parts": parts}
