@@ -90,9 +90,8 @@ _KEYS: dict[str, PartKind] = {
     "cachePoint": PartKind.NOTHING,
 }
 _WRAPPERS = ("guardContent", "citationsContent")
-_NAMES = frozenset({*_KEYS, *_WRAPPERS, "text", "refusal"})
 # A part with none of these is of no known kind.
-_TOLD_BY = _NAMES | {"type", "block_type"}
+_TOLD_BY = frozenset({*_KEYS, *_WRAPPERS, "text", "refusal", "type", "block_type"})
 
 
 def read_part(part: Json) -> Part:
@@ -138,8 +137,6 @@ def _typed_text(part: dict[str, Json]) -> str | None:
 
 
 def _keyed_part(part: dict[str, Json]) -> Part:
-    if _NAMES.isdisjoint(part):
-        return _UNKNOWN
     text = part.get("text")
     if isinstance(text, str):
         return Part(PartKind.REASONING) if part.get("thought") is True else Part(PartKind.TEXT, text)

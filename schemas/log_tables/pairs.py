@@ -13,6 +13,10 @@ from beamjudge.schemas.log_tables.table import LogTable, body_of
 from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 
 
+def _as_it_is(value: Json) -> Json:
+    return value
+
+
 @dataclass(frozen=True)
 class _Pair:
     """`asked` is the column of the request, `answered` are those of the response: the first with a value counts."""
@@ -20,8 +24,8 @@ class _Pair:
     name: str
     asked: str
     answered: tuple[str, ...]
-    read_request: Callable[[Json], Json] | None = None
-    read_response: Callable[[Json], Json] | None = None
+    read_request: Callable[[Json], Json] = _as_it_is
+    read_response: Callable[[Json], Json] = _as_it_is
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_in(self, data: Mapping[str, Json]) -> bool:
@@ -44,7 +48,7 @@ def pair_tables(others: Sequence[LogTable]) -> tuple[LogTable, ...]:
 
 def _table(pair: _Pair, found: Callable[[Mapping[str, Json]], _Pair | None]) -> LogTable:
     def response(value: Json) -> Json:
-        return _choices(value if pair.read_response is None else pair.read_response(value))
+        return _choices(pair.read_response(value))
 
     return LogTable(
         name=pair.name,
@@ -61,17 +65,13 @@ def _table(pair: _Pair, found: Callable[[Mapping[str, Json]], _Pair | None]) -> 
             "timestamp": _scalar,
             "retrieved_context": _context,
             "expected_response": _reference,
-            "request": pair.read_request or _as_it_is,
+            "request": pair.read_request,
             "response": response,
         },
         status=("status_code", "response_code", "http_status", "status"),
         empty_is_error=False,
         is_plain=True,
     )
-
-
-def _as_it_is(value: Json) -> Json:
-    return value
 
 
 def _choices(value: Json) -> Json:

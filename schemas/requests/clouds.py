@@ -43,16 +43,10 @@ def _content_message(turn: Json) -> Json:
     parts = turn["parts"]
     if not isinstance(parts, list):
         parts = [parts]
-    if len(turn) == 1:
-        return {"role": "user", "content": parts}
     role = turn.get("role") or "user"
-    if len(turn) == 2 and "role" in turn:  # by far the most frequent form, without the detour
+    if len(turn) == 1 or (len(turn) == 2 and "role" in turn):  # by far the most frequent form, without the detour
         return {"role": common_role(role), "content": parts}
-    if turn.get("content") is not None:
-        return {**turn, "role": role, "parts": parts}
-    message = {**turn, "role": common_role(role), "content": parts}
-    del message["parts"]
-    return message
+    return to_message({**turn, "role": role, "parts": parts})
 
 
 def _is_titan(value: dict[str, Json]) -> bool:
