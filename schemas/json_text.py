@@ -110,13 +110,15 @@ def _decode(text: str) -> DecodedJson:
     return DecodedJson(value, ())
 
 
-def decode_plain(texts: Collection[str]) -> list[Json] | None:
-    """The values of many texts; null where `decode_json` refuses or changes one of them, so that it is to be asked."""
+def decode_object(text: str) -> dict[str, Json] | None:
+    """The object that a text is; null for other values, and where `decode_json` refuses or changes something, so that
+    it is to be asked.
+    """
     try:
-        values: list[Json] = [_DECODE(text) for text in texts]
+        value: Json = _DECODE(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-    return None if any(map(_goes_too_deep, values, texts)) else values
+    return value if isinstance(value, dict) and not _goes_too_deep(value, text) else None
 
 
 def _goes_too_deep(value: Json, text: str) -> bool:

@@ -5,10 +5,10 @@ Every step is linear in the text. Nothing is executed: a repr is read by `ast.li
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeAlias
 
-from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, decode_plain, is_list, is_object
+from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, decode_object, is_list, is_object
 from beamjudge.schemas.json_value import Json, replace_surrogates
 
 _Accepts: TypeAlias = Callable[[Json], bool]
@@ -23,8 +23,7 @@ _FIRST_LINES = 10 * FIRST_EVENTS
 _DONE = "[DONE]"
 _STREAM_NOTE = "parsed_event_stream"
 _JSON_DATA = re.compile(r"^data:[ \t]*[{\[]", re.MULTILINE)
-_FIELD = re.compile(r"data:|event:|id:|retry:|:")
-_PREFIX = 6  # characters that tell a line's field
+_FIELDS = ("data:", "event:", "id:", "retry:", ":")
 # A dict's first key, also inside lists; quotes of either kind, as repr chooses them.
 _REPR_START = re.compile(r"[\s\[({]{1,8}(['\"])\w{1,64}\1\s{0,4}:")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -65,11 +64,11 @@ def _container(text: str, _accepts: _Accepts) -> DecodedJson | None:
 
 def _json_lines(text: str, accepts: _Accepts) -> DecodedJson | None:
     """One JSON object a line, at least two lines, as Ollama streams them."""
-    return None if _begins_otherwise(text, "ndjson", _objects, accepts) else _objects(text.split("\n"))
+    return None if _begins_otherwise(text, "ndjson", _objects, accepts) else _objects(text)
 
 
-def _objects(lines: list[str]) -> DecodedJson | None:
-    lines = [line for line in lines if line and not line.isspace()]
+def _objects(text: str) -> DecodedJson | None:
+    lines = [line for line in text.split("\n") if line and not line.isspace()]
     if len(lines) < 2:
         return None
     values: dict[str, Json] = {}
@@ -84,47 +83,101 @@ def _objects(lines: list[str]) -> DecodedJson | None:
 
 
 def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
-    """The events of a text stream as `{"event", "data"}`; an object without a name is itself, and
+    """The events of a text stream: objects are themselves, other data is `{"event", "data"}` with the event's name, and
     text without a name is left out, but for the mark of the end.
 
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
     """
-    if not _FIELD.match(text.lstrip()):
+    if not text.lstrip().startswith(_FIELDS):
         return None
     text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
     if not _JSON_DATA.search(text):
         return None
-    return None if _begins_otherwise(text, "sse", _events, accepts) else _events(text.split("\n"))
+    return None if _begins_otherwise(text, "sse", _events, accepts) else _events(text)
 
 
-def _begins_otherwise(
-    text: str, field: str, read: Callable[[list[str]], DecodedJson | None], accepts: _Accepts
-) -> bool:
+def _begins_otherwise(text: str, field: str, read: Callable[[str], DecodedJson | None], accepts: _Accepts) -> bool:
     """Whether the first events of a long text already show that it is refused."""
     lines = text.split("\n", _FIRST_LINES)
-    if len(lines) <= _FIRST_LINES or (first := read(lines[:-1])) is None or not is_object(first.value):
+    if len(lines) <= _FIRST_LINES or (first := read("\n".join(lines[:-1]))) is None or not is_object(first.value):
         return False
     return len(as_list(first.value[field])) >= FIRST_EVENTS and not accepts(first.value)
 
 
-def _events(lines: list[str]) -> DecodedJson | None:
-    lines = [line for line in lines if line[:1] != ":"]  # without comments
-    distinct = dict.fromkeys(lines)
-    if not _are_fields(distinct):
+def _events(text: str) -> DecodedJson | None:
+    reader = _EventReader()
+    events: dict[str, list[Json]] = {}
+    blocks = text.split("\n\n")
+    for block in dict.fromkeys(blocks):  # whatever a stream repeats, often a million times, is read once
+        lines = block.split("\n")
+        if block[:1] == ":" or "\n:" in block:
+            lines = [line for line in lines if line[:1] != ":"]  # without comments
+        read = reader.read(lines)
+        if read is None:
+            return None
+        events[block] = read
+    if not reader.has_json:
         return None
-    notes: list[str] = []
-    values = _data_values(distinct, notes)
-    if not values:
-        return None
+    return DecodedJson(
+        {"sse": [event for block in blocks for event in events[block]]}, tuple(dict.fromkeys(reader.notes))
+    )
+
+
+class _EventReader:
+    """Reads the events of lines between blank lines, and keeps what it saw in all of them."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.has_json = False
+        self._broken = 0
+
+    def read(self, lines: list[str]) -> list[Json] | None:
+        """The events of these lines; null where one is no field of an event, or far too much JSON is broken."""
+        found: list[Json] = []  # of each line of data, null where it is text
+        for line in lines:
+            if line[:5] == "data:":
+                event: Json = decode_object(line[5:])
+                if event is None:
+                    event = self._json_event(line[5:].strip())
+                if self._broken > _MOST_BROKEN_LINES:
+                    return None
+                found.append(event)
+            elif not line.startswith(_FIELDS) and line and not line.isspace():
+                return None
+        self.has_json = self.has_json or any(event is not None for event in found)
+        return _with_text(lines, found) if None in found else found
+
+    def _json_event(self, text: str) -> Json:
+        """The event of data that is JSON by itself: a line that is cut off could otherwise swallow its neighbour."""
+        if text[:1] not in ("{", "[") or text == _DONE:
+            return None
+        decoded = decode_container(text)
+        if decoded is None:
+            self._broken += 1
+            return None
+        self.notes += decoded.notes
+        return decoded.value if is_object(decoded.value) else {"event": None, "data": decoded.value}
+
+
+def _with_text(lines: list[str], found: list[Json]) -> list[Json]:
+    """The events of lines that hold text: data in several lines may be JSON together, whatever each is by itself."""
     events: list[Json] = []
-    data: list[str] = []  # the lines of one event, and those of them that are not JSON by themselves
+    data: list[str] = []  # of one event, and those of them that are not JSON by themselves
     loose: list[str] = []
     name: str | None = None
+    remaining = iter(found)
     for line in (*lines, ""):
-        if not line or line.isspace():
+        if line[:5] == "data:":
+            data.append(line)
+            if (event := next(remaining)) is not None:
+                events.append(event)
+            else:
+                loose.append(line)
+        elif line[:6] == "event:":
+            name = line[6:].strip()
+        elif not line or line.isspace():
             if loose:
-                # Data in several lines may be JSON only together, though some of them are by themselves.
                 whole = _data_text(loose[0]) if len(data) == 1 else "\n".join(map(_data_text, data))
                 if len(loose) < len(data):
                     if decode_container(whole) is not None:
@@ -137,52 +190,11 @@ def _events(lines: list[str]) -> DecodedJson | None:
                 loose = []
             data = []
             name = None
-        elif (value := values.get(line)) is not None:
-            events.append(value if name is None and isinstance(value, dict) else {"event": name, "data": value})
-            data.append(line)
-        elif line[:5] == "data:":
-            data.append(line)
-            loose.append(line)
-        elif line[:6] == "event:":
-            name = line[6:].strip()
-    return DecodedJson({"sse": events}, tuple(dict.fromkeys(notes)))
+    return events
 
 
 def _data_text(line: str) -> str:
     return line[5:].removeprefix(" ")
-
-
-def _are_fields(lines: Iterable[str]) -> bool:
-    """Whether every line is a field of an event, a comment, or blank. Most lines begin like one that was seen."""
-    prefixes = {line[:_PREFIX] for line in lines}
-    if not all(_FIELD.match(prefix) or not prefix or prefix.isspace() for prefix in prefixes):
-        return False
-    # A field does not begin with a blank.
-    return not any(map(str.isspace, prefixes)) or all(line.isspace() for line in lines if line[:1].isspace())
-
-
-def _data_values(lines: Iterable[str], notes: list[str]) -> dict[str, Json]:
-    """The lines of data that are JSON, with what they are. Each is decoded by itself: a line that is cut off could
-    otherwise swallow its neighbour.
-    """
-    texts = {
-        line: text
-        for line in lines
-        if line[:5] == "data:" and (text := line[5:].strip())[:1] in ("{", "[") and text != _DONE
-    }
-    if (plain := decode_plain(texts.values())) is not None:
-        return dict(zip(texts, plain, strict=True))
-    values: dict[str, Json] = {}
-    broken = 0
-    for line, text in texts.items():
-        if (decoded := decode_container(text)) is not None:
-            values[line] = decoded.value
-            notes += decoded.notes
-        else:
-            broken += 1
-            if broken > _MOST_BROKEN_LINES:
-                return {}
-    return values
 
 
 def _python_repr(text: str, _accepts: _Accepts) -> DecodedJson | None:

@@ -87,10 +87,12 @@ def message_role(message: dict[str, Json]) -> str:
 
 def plain_turn(message: dict[str, Json]) -> Turn | None:
     """The turn of a message of the most frequent form, a common role and text alone; null for any other."""
-    role = message.get("role")
-    if len(message) != 2 or not isinstance(role, str) or role not in COMMON_ROLES:
+    if len(message) != 2:
         return None
-    text = plain_text(message.get("content"))
+    role, content = message.get("role"), message.get("content")
+    if not isinstance(role, str) or role not in COMMON_ROLES:
+        return None
+    text = content if isinstance(content, str) else plain_text(content)
     return None if text is None else Turn(role, text)
 
 

@@ -220,11 +220,10 @@ def content_text(content: Json) -> MessageText:
 
 def plain_text(content: Json) -> str | None:
     """The text of content that is a string or one part of nothing but text, as most is; null for any other content."""
-    if isinstance(content, str):
-        return content
-    only = content[0] if isinstance(content, list) and len(content) == 1 else None
-    text = only.get("text") if isinstance(only, dict) and len(only) == 1 else None
-    return text if isinstance(text, str) else None
+    if isinstance(content, list):
+        only = content[0] if len(content) == 1 else None
+        content = only.get("text") if isinstance(only, dict) and len(only) == 1 else None
+    return content if isinstance(content, str) else None
 
 
 def read_content(content: Json) -> tuple[MessageText, bool]:

@@ -18,14 +18,9 @@ def _is_contents(value: dict[str, Json]) -> bool:
 
 
 def _are_contents(contents: Json) -> bool:
-    return (
-        is_list(contents)
-        and bool(contents)
-        and all(
-            ("parts" in item or "text" in item) if isinstance(item, dict) else isinstance(item, str)
-            for item in contents
-        )
-    )
+    if not is_list(contents) or not contents or not {dict, str}.issuperset(map(type, contents)):
+        return False
+    return all("parts" in item or "text" in item for item in contents if isinstance(item, dict))
 
 
 def _contents_messages(value: dict[str, Json]) -> Json:
@@ -43,10 +38,10 @@ def _content_message(turn: Json) -> Json:
     parts = turn["parts"]
     if not isinstance(parts, list):
         parts = [parts]
-    role = turn.get("role") or "user"
-    if len(turn) == 1 or (len(turn) == 2 and "role" in turn):  # by far the most frequent form, without the detour
-        return {"role": common_role(role), "content": parts}
-    return to_message({**turn, "role": role, "parts": parts})
+    role = turn.get("role")
+    if len(turn) == (1 if role is None else 2):  # by far the most frequent forms, without the detour
+        return {"role": common_role(role) if role else "user", "content": parts}
+    return to_message({**turn, "role": role or "user", "parts": parts})
 
 
 def _is_titan(value: dict[str, Json]) -> bool:

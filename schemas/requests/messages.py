@@ -6,6 +6,7 @@ Converse (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.h
 LangChain's `messages` in a list of lists, ShareGPT's `conversations`.
 """
 
+from types import NoneType
 from typing import Any
 
 from beamjudge.schemas.foreign_messages import is_foreign_message, to_message
@@ -19,14 +20,14 @@ from beamjudge.schemas.shapes import LIST, Shape
 def _is_normal(value: dict[str, Json]) -> bool:
     if value.get("system") is not None or not is_list(messages := value["messages"]):
         return False
-    for item in messages:
-        if not isinstance(item, dict):
-            if item is not None:
-                return False
-        # What has a role and content is none, nor is {}; a long history is gone through faster without asking.
-        elif item and (item.get("role") is None or item.get("content") is None) and is_foreign_message(item):
-            return False
-    return True
+    if not {dict, NoneType}.issuperset(map(type, messages)):
+        return False
+    # What has a role and content is none, nor is {}; a long history is gone through faster without asking.
+    return not any(
+        is_foreign_message(item)
+        for item in messages
+        if item and isinstance(item, dict) and (item.get("role") is None or item.get("content") is None)
+    )
 
 
 def _is_foreign(value: dict[str, Json]) -> bool:

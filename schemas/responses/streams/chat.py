@@ -27,9 +27,6 @@ class _Choice:
         self.finish_reason: Json = None
 
     def add(self, delta: dict[str, Json]) -> None:
-        if len(delta) == 1 and isinstance(said := delta.get("content"), str):  # by far the most frequent piece
-            self.texts["content"].append(said)
-            return
         for name, pieces in self.texts.items():
             piece = delta.get(name)
             if isinstance(piece, str):
@@ -78,12 +75,18 @@ def join_chunks(chunks: list[Event]) -> Joined:
             joined = by_index.get(place)
             if joined is None:
                 joined = by_index[place] = _Choice()
-            if delta := _piece(piece):
+            delta = piece.get("delta")
+            if not isinstance(delta, dict) or "message" in piece:
+                delta = _piece(piece)
+            # By far the most frequent piece, without the detour.
+            if delta and len(delta) == 1 and isinstance(said := delta.get("content"), str):
+                joined.texts["content"].append(said)
+            elif delta:
                 joined.add(delta)
-            if piece.get("finish_reason") is not None:
-                joined.finish_reason = piece["finish_reason"]
+            if (reason := piece.get("finish_reason")) is not None:
+                joined.finish_reason = reason
                 ended = True
-        if (own := _usage(chunk)) is not None:
+        if ("usage" in chunk or "x_groq" in chunk) and (own := _usage(chunk)) is not None:
             ended = ended or pieces == []
             usage = own or usage
     choices: list[Json] = []

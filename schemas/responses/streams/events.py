@@ -11,6 +11,7 @@ from beamjudge.schemas.json_value import Json
 
 Event: TypeAlias = dict[str, Json]
 _WRAPPER = frozenset({"event", "data", "id", "retry"})
+_CODED = frozenset({"chunk", "bytes"})
 _DONE = "[DONE]"
 
 
@@ -40,7 +41,7 @@ def unwrap(item: Json) -> Json:
         if "data" in item:
             if item.keys() <= _WRAPPER and not is_text_event(item):
                 return unwrap(item["data"])
-        elif len(item) == 1:
+        elif len(item) == 1 and not _CODED.isdisjoint(item):
             chunk = item.get("chunk", item)
             if isinstance(chunk, dict) and isinstance(coded := chunk.get("bytes"), str):
                 return _decoded_chunk(coded)
