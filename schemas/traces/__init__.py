@@ -1,6 +1,6 @@
 """Traces in every known format: what a row lacks is read from them."""
 
-from beamjudge.schemas.json_text import decode_container, is_list, is_object
+from beamjudge.schemas.json_text import decode_container, is_list, is_object, without_collections
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.datadog import DATADOG_FORMATS
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
@@ -26,6 +26,10 @@ def read_trace(value: Json) -> TraceFacts:
 
     Raises TraceError with a one-line reason.
     """
+    return without_collections(_read_trace, value)
+
+
+def _read_trace(value: Json) -> TraceFacts:
     notes: tuple[str, ...] = ()
     if isinstance(value, str):
         decoded = decode_container(value)

@@ -37,5 +37,5 @@ def place_of(trace: dict[str, Json]) -> Place:
 
 
 def objects(value: Json) -> list[dict[str, Json]]:
-    """The objects of a list."""
-    return [item for item in as_list(value) if isinstance(item, dict)]
+    """The objects of a list that say anything."""
+    return [item for item in filter(None, as_list(value)) if isinstance(item, dict)]

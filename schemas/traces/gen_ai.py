@@ -8,17 +8,23 @@ events `gen_ai.content.prompt` and `gen_ai.content.completion`, and numbered att
 """
 
 from collections.abc import Iterable
+from itertools import chain
 
 from beamjudge.schemas.json_text import as_list, first_of, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, SpanEvent, numbered
+from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, SpanEvent, any_begins, numbered
 from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded
-from beamjudge.schemas.usage import read_usage
+from beamjudge.schemas.usage import read_counts
 
 PREFIXES = ("gen_ai.", "traceloop.", "ai.prompt", "ai.response", "langfuse.", "llm.request.", "llm.usage.")
 _INPUTS = ("traceloop.entity.input", "langfuse.trace.input", "langfuse.observation.input", "gen_ai.prompt")
 _OUTPUTS = ("traceloop.entity.output", "langfuse.trace.output", "langfuse.observation.output", "gen_ai.completion")
+# What names of content begin with.
+_CONTENT = (
+    *("gen_ai.input.", "gen_ai.output.", "gen_ai.prompt", "gen_ai.completion", "gen_ai.retrieval."),
+    *("ai.prompt", "ai.response.", "traceloop.entity.", "langfuse."),
+)
 _SILENT = frozenset({"execute_tool", "embeddings", "retrieval", "rerank", "create_agent", "tool", "retriever"})
 _KINDS = ("gen_ai.operation.name", "traceloop.span.kind", "langfuse.observation.type")
 _RETRIEVALS = frozenset({"retrieval", "retriever", "retrieve"})
@@ -28,11 +34,13 @@ _MESSAGE_EVENTS = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-_COUNTS = {
-    "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "ai.usage.promptTokens"),
-    "output_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "ai.usage.completionTokens"),
-    "total_tokens": ("gen_ai.usage.total_tokens", "llm.usage.total_tokens"),
-}
+# Of input, of output, and of both.
+_COUNTS = (
+    ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "ai.usage.promptTokens"),
+    ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "ai.usage.completionTokens"),
+    ("gen_ai.usage.total_tokens", "llm.usage.total_tokens"),
+)
+_COUNTED = frozenset(chain.from_iterable(_COUNTS))
 
 
 def read_gen_ai(span: AttributeSpan) -> Span:
@@ -44,21 +52,24 @@ def read_gen_ai(span: AttributeSpan) -> Span:
     kinds = {str(kind).lower() for name in _KINDS if (kind := attributes.get(name)) is not None}
     is_retriever = not kinds.isdisjoint(_RETRIEVALS)
     is_agent = not kinds.isdisjoint({"invoke_agent", "agent", "workflow", "invoke_workflow"})
-    counts = {name: first_of(attributes, names) for name, names in _COUNTS.items()}
     speaks = Speaks.AGENT if is_agent else Speaks.NO if not kinds.isdisjoint(_SILENT) else Speaks.YES
     return Span(
         span.id,
         span.parent,
         span.name,
         is_retriever,
-        read_usage(counts),
+        None if _COUNTED.isdisjoint(attributes) else read_counts(*(first_of(attributes, names) for names in _COUNTS)),
         span.times,
-        lambda: Exchange(
-            _inputs(attributes, span.events),
-            _retrieved(attributes, span) if is_retriever else _outputs(attributes, span.events),
-        ),
+        lambda: _exchange(span, attributes, is_retriever),
         speaks,
     )
+
+
+def _exchange(span: AttributeSpan, attributes: Attributes, is_retriever: bool) -> Exchange:
+    if not is_retriever and not span.events and not any_begins(attributes, _CONTENT):  # it was not captured
+        return Exchange()
+    outputs = _retrieved(attributes, span) if is_retriever else _outputs(attributes, span.events)
+    return Exchange(_inputs(attributes, span.events), outputs)
 
 
 def _retrieved(attributes: Attributes, span: AttributeSpan) -> Json:

@@ -107,7 +107,7 @@ def _read_span(span: dict[str, Json]) -> Span:
     # A span that another tracer has sent to MLflow: its attributes are under their own names, and JSON as all are.
     values: dict[str, Json] = {name: _value(value) for name, value in attributes.items()}
     failed = is_error(span.get("status"))
-    return vocabulary(AttributeSpan(None, found, parent, name, times, failed, values, events_of(span)))
+    return vocabulary(AttributeSpan(found, parent, name, times, failed, values, events_of(span)))
 
 
 def _value(logged: Json) -> Json:

@@ -11,11 +11,11 @@ from beamjudge.schemas.responses import is_known_response
 from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, numbered
 from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded, text_of
-from beamjudge.schemas.usage import read_usage
+from beamjudge.schemas.usage import read_counts
 
 KIND = "openinference.span.kind"
 _SILENT = frozenset({"RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "EVALUATOR", "GUARDRAIL"})
-_COUNTS = {"prompt_tokens": "prompt", "completion_tokens": "completion", "total_tokens": "total"}
+_COUNTS = ("llm.token_count.prompt", "llm.token_count.completion", "llm.token_count.total")
 
 
 def read_openinference(span: AttributeSpan) -> Span:
@@ -23,13 +23,12 @@ def read_openinference(span: AttributeSpan) -> Span:
     attributes = span.attributes
     kind = str(attributes.get(KIND)).upper()
     speaks = Speaks.AGENT if kind == "AGENT" else Speaks.NO if kind in _SILENT else Speaks.YES
-    counts = {name: attributes.get(f"llm.token_count.{ours}") for name, ours in _COUNTS.items()}
     return Span(
         span.id,
         span.parent,
         span.name,
         kind == "RETRIEVER",
-        read_usage(counts),
+        read_counts(*map(attributes.get, _COUNTS)),
         span.times,
         lambda: _exchange(span, kind),
         speaks,

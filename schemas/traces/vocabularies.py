@@ -1,6 +1,7 @@
 """The vocabularies that spans have for their attributes. Each span is read by its own, whatever trace it is in."""
 
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from typing import TypeAlias
 
 from beamjudge.schemas.traces import gen_ai, mlflow_spans, openinference, trulens
@@ -17,12 +18,17 @@ def vocabulary_of(names: Collection[str]) -> Vocabulary | None:
     """
     if openinference.KIND in names:
         return openinference.read_openinference
-    found: Vocabulary | None = None
-    for name in names:
-        if name.startswith(trulens.PREFIX):
-            return trulens.read_trulens
-        if name.startswith(mlflow_spans.PREFIX):
-            found = mlflow_spans.read_mlflow
-        elif found is None and name.startswith(gen_ai.PREFIXES):
-            found = gen_ai.read_gen_ai
-    return found
+    found = set(map(_named, names))
+    return next((vocabulary for vocabulary in _BY_PREFIX if vocabulary in found), None)
+
+
+_BY_PREFIX: dict[Vocabulary, tuple[str, ...]] = {
+    trulens.read_trulens: (trulens.PREFIX,),
+    mlflow_spans.read_mlflow: (mlflow_spans.PREFIX,),
+    gen_ai.read_gen_ai: gen_ai.PREFIXES,
+}
+
+
+@lru_cache(maxsize=4096)  # the spans of a log have the same few names again and again
+def _named(name: str) -> Vocabulary | None:
+    return next((vocabulary for vocabulary, prefixes in _BY_PREFIX.items() if name.startswith(prefixes)), None)
