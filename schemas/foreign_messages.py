@@ -11,7 +11,7 @@ LangChain: python.langchain.com/docs/concepts/messages, `dumpd`, `messages_to_di
 | `{"author", "content"}` | PaLM: cloud.google.com/vertex-ai, chat-bison |
 """
 
-from beamjudge.schemas.json_text import has_any, is_list, is_object
+from beamjudge.schemas.json_text import is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import common_role
 
@@ -23,44 +23,53 @@ _LANGCHAIN_ROLES = {
     "function": "tool",
     "developer": "developer",
 }
-# Every object that is a foreign message has one of these fields.
-_TOLD_BY = frozenset({"role", "lc", "type", "from", "author"})
 _KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
+_KEPT_FIELDS = frozenset(_KEPT)
+# Where the content is, beside a role.
+_CONTENT_FIELDS = ("parts", "blocks", "message")
 
 
 def is_foreign_message(value: Json) -> bool:
     """Whether `value` is a message of another form."""
-    if isinstance(value, dict):
-        if _TOLD_BY.isdisjoint(value):
-            return False
-        if value.get("role") is not None:
-            return value.get("content") is None and has_any(value, ("parts", "blocks", "message"))
-        return _langchain_role(value) is not None or _sender(value) is not None
-    if not is_list(value):
-        return False
-    return len(value) == 2 and _pair_role(value) is not None and isinstance(value[1], (str, list))
+    return _in_common_form(value) is not None
 
 
 def to_message(value: Json) -> Json:
     """A foreign message as `{"role", "content"}`; any other value as it is."""
-    if not is_foreign_message(value):
-        return value
-    if is_list(value):
-        return {"role": _pair_role(value), "content": value[1]}
-    if not is_object(value):
-        return value
-    if (role := _langchain_role(value)) is not None:
-        return _langchain_message(value, role)
-    if value.get("role") is None:
-        return {"role": common_role(_sender(value)), "content": value.get("value", value.get("content"))}
-    name = next(name for name in ("parts", "blocks", "message") if value.get(name) is not None)
-    rest = {field: item for field, item in value.items() if field not in (name, "content")}
-    return {**rest, "role": common_role(value["role"]), "content": value[name]}
+    made = _in_common_form(value)
+    return value if made is None else made
 
 
-def _pair_role(pair: list[Json]) -> str | None:
-    role = pair[0]
-    return common_role(role) if isinstance(role, str) and (role in _LANGCHAIN_ROLES or role in _PAIR_ROLES) else None
+def _in_common_form(value: Json) -> dict[str, Json] | None:
+    """The message that a foreign one is; null for any other value."""
+    if isinstance(value, dict):
+        role = value.get("role")
+        if role is not None:
+            return _with_content(value, role) if value.get("content") is None else None
+        if ("type" in value or "lc" in value) and (said_by := _langchain_role(value)) is not None:
+            return _langchain_message(value, said_by)
+        if ("from" in value or "author" in value) and (sender := _sender(value)) is not None:
+            return {"role": common_role(sender), "content": value.get("value", value.get("content"))}
+        return None
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    speaker = _pair_role(value[0])
+    return {"role": speaker, "content": value[1]} if speaker and isinstance(value[1], (str, list)) else None
+
+
+def _with_content(value: dict[str, Json], role: Json) -> dict[str, Json] | None:
+    for name in _CONTENT_FIELDS:
+        if (content := value.get(name)) is not None:
+            if len(value) == 2:  # as most are
+                return {"role": common_role(role), "content": content}
+            rest = {field: item for field, item in value.items() if field not in (name, "content")}
+            return {**rest, "role": common_role(role), "content": content}
+    return None
+
+
+def _pair_role(role: Json) -> str | None:
+    is_known = isinstance(role, str) and (role in _LANGCHAIN_ROLES or role in _PAIR_ROLES)
+    return common_role(role) if is_known else None
 
 
 _PAIR_ROLES = frozenset({"user", "assistant"})
@@ -99,13 +108,12 @@ def _class_role(name: str, held: dict[str, Json]) -> str | None:
     return _LANGCHAIN_ROLES.get(kind) if name.endswith(("Message", "MessageChunk")) else None
 
 
-def _langchain_message(value: dict[str, Json], role: str) -> Json:
+def _langchain_message(value: dict[str, Json], role: str) -> dict[str, Json]:
     kwargs, data = value.get("kwargs"), value.get("data")
     held = kwargs if value.get("lc") is not None and is_object(kwargs) else data if is_object(data) else value
     message: dict[str, Json] = {"role": role, "content": held.get("content")}
     further = held.get("additional_kwargs")
-    for source in (held, further if is_object(further) else {}):
-        for name in _KEPT:
-            if source.get(name) and name not in message:
-                message[name] = source[name]
+    for source in (held, further):
+        if is_object(source) and not _KEPT_FIELDS.isdisjoint(source):
+            message |= {name: source[name] for name in _KEPT if source.get(name) and name not in message}
     return message

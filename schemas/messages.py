@@ -87,10 +87,8 @@ def message_role(message: dict[str, Json]) -> str:
 
 def plain_turn(message: dict[str, Json]) -> Turn | None:
     """The turn of a message of the most frequent form, a common role and text alone; null for any other."""
-    if len(message) != 2:
-        return None
     role, content = message.get("role"), message.get("content")
-    if not isinstance(role, str) or role not in COMMON_ROLES:
+    if not isinstance(role, str) or role not in COMMON_ROLES or not _BESIDE_CONTENT.isdisjoint(message):
         return None
     text = content if isinstance(content, str) else plain_text(content)
     return None if text is None else Turn(role, text)

@@ -100,6 +100,8 @@ def read_part(part: Json) -> Part:
         if part is None:
             return _NOTHING
         return Part(PartKind.TEXT, part if isinstance(part, str) else canonical_json(part))
+    if _TOLD_BY.isdisjoint(part):
+        return _UNKNOWN
     kind = part.get("type")
     if not isinstance(kind, str):
         kind = part.get("block_type")  # LlamaIndex
@@ -153,7 +155,7 @@ def _keyed_part(part: dict[str, Json]) -> Part:
             return _other(name, value)
         if kind is PartKind.RESULT:
             return Part(kind, _result_text(value) if is_object(value) else canonical_json(value), value)
-        return Part(kind, value=value)
+        return _NOTHING if kind is PartKind.NOTHING else Part(kind, value=value)
     refusal = part.get("refusal")
     return Part(PartKind.REFUSAL, refusal) if isinstance(refusal, str) else _other("part")
 
@@ -206,8 +208,8 @@ def _placeholder(name: str) -> Part:
     return Part(PartKind.OTHER, f"[{_PLACEHOLDERS.get(name, name)}]")
 
 
-_NO_TEXT = MessageText("")
 _UNKNOWN = _placeholder("part")
+_NO_TEXT = MessageText("")
 
 
 def content_text(content: Json) -> MessageText:
@@ -226,6 +228,16 @@ def plain_text(content: Json) -> str | None:
     return content if isinstance(content, str) else None
 
 
+def _plain_part(part: Json) -> str | None:
+    """The text of a part that is text, or has a text and nothing that could make it something else."""
+    if not isinstance(part, dict):
+        return part if isinstance(part, str) else None
+    if len(part) > 1 and (part.get("type") or part.get("block_type")) != "text":
+        return None
+    said = part.get("text")
+    return said if isinstance(said, str) else None
+
+
 def read_content(content: Json) -> tuple[MessageText, bool]:
     """The text of a message's content, and what `holds_results_only` says of it."""
     if (plain := plain_text(content)) is not None:
@@ -238,15 +250,10 @@ def read_content(content: Json) -> tuple[MessageText, bool]:
     results: list[str] = []
     notes: list[str] = []
     for part in content if is_list(content) else [content]:
-        said = part.get("text") if isinstance(part, dict) and (len(part) == 1 or part.get("type") == "text") else None
-        if isinstance(said, str):  # by far the most frequent parts, without the detour
+        said = _plain_part(part)
+        if said is not None:  # by far the most frequent parts, without the detour
             if said:
                 texts.append(said)
-            others = True
-            continue
-        if isinstance(part, dict) and _TOLD_BY.isdisjoint(part):
-            texts.append(_UNKNOWN.text)
-            notes.append("non_text_part")
             others = True
             continue
         kind, text, value = read_part(part)

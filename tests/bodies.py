@@ -87,6 +87,18 @@ REQUESTS = {
         ("reasoning_not_shown",),
     ),
     "responses input part": ({"input": [{"type": "input_text", "text": ASK}]}, [], ()),
+    "responses input parts": (
+        {
+            "input": [
+                turn("assistant", "Hi!"),
+                {"type": "input_text", "text": "When does"},
+                {"type": "input_text", "text": "it open?"},
+                {"type": "input_image", "image_url": "https://x"},
+            ]
+        },
+        [("assistant", "Hi!")],
+        ("non_text_part",),
+    ),
     "agent": ({"request": {"input": [turn("user", ASK)]}, "custom_inputs": {}}, [], ()),
     "chat agent": (
         {"messages": [{"role": "user", "content": ASK, "id": "1"}], "context": {"conversation_id": "c"}},
@@ -158,6 +170,25 @@ REQUESTS = {
     ),
     "gemini text": ({"contents": ASK}, [], ()),
     "gemini texts": ({"contents": [ASK]}, [], ()),
+    "gemini texts and parts": (
+        {
+            "contents": [
+                {"role": "user", "parts": [{"text": "Hello"}]},
+                {"functionCall": {"name": "hours", "args": {}}},
+                {"functionResponse": {"name": "hours", "response": {"opens": 6}}},
+                {"role": "model", "parts": [{"text": "Hi!"}]},
+                ASK,
+                {"file_data": {"file_uri": "gs://b/f.jpg", "mime_type": "image/jpeg"}},
+            ]
+        },
+        [
+            ("user", "Hello"),
+            ("assistant", '[{"args":{},"name":"hours"}]'),
+            ("tool", '{"opens":6}'),
+            ("assistant", "Hi!"),
+        ],
+        ("tool_calls_only", "non_text_part"),
+    ),
     "gemini one turn": ({"contents": {"role": "user", "parts": [{"text": ASK}]}}, [], ()),
     "gemini picture": (
         {"contents": [{"parts": [{"text": ASK}, {"inlineData": {"mimeType": "image/png", "data": "AA=="}}]}]},
@@ -243,8 +274,10 @@ REQUESTS = {
     "query": ({"query": ASK, "history": [["user", "Hello"], ["assistant", "Hi!"]]}, BEFORE[1:], ()),
     "prompt messages": ({"prompt": [turn("user", ASK)]}, [], ()),
 }
-ASKED = {"chat parts": "When does\nit open?"}
-ASKED |= {
+ASKED = {
+    "chat parts": "When does\nit open?",
+    "gemini texts and parts": f"{ASK}\n[image]",
+    "responses input parts": "When does\nit open?\n[image]",
     "chat with a picture": f"{ASK}\n[image]",
     "gemini picture": f"{ASK}\n[image]",
 }

@@ -4,6 +4,8 @@ Sources: ai.google.dev/api/generate-content, docs.aws.amazon.com/bedrock/latest/
 .../APIReference/API_agent-runtime_RetrieveAndGenerate.html, docs.cohere.com/v1/reference/chat.
 """
 
+from itertools import groupby
+
 from beamjudge.schemas.foreign_messages import to_message
 from beamjudge.schemas.json_text import as_list, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
@@ -20,21 +22,47 @@ def _is_contents(value: dict[str, Json]) -> bool:
 def _are_contents(contents: Json) -> bool:
     if not is_list(contents) or not contents or not {dict, str}.issuperset(map(type, contents)):
         return False
-    return all("parts" in item or "text" in item for item in contents if isinstance(item, dict))
+    return not any(isinstance(item, dict) and _CONTENT_FIELDS.isdisjoint(item) for item in contents)
+
+
+# A turn has `parts`, a part one of the other fields. Client libraries take both, and both spellings.
+_CALLS = frozenset({"functionCall", "function_call"})
+_CONTENT_FIELDS = _CALLS | {
+    *("parts", "text", "inlineData", "inline_data", "fileData", "file_data"),
+    *("functionResponse", "function_response", "executableCode", "executable_code"),
+    *("codeExecutionResult", "code_execution_result"),
+}
 
 
 def _contents_messages(value: dict[str, Json]) -> Json:
-    """`contents` may be one text, one turn, or turns; what a client library takes as text is the user's turn."""
+    """`contents` may be one text, one turn, or a list of texts, parts and turns. Texts and parts that stand together
+    are one turn of the user, calls of functions one of the model (github.com/googleapis/python-genai, README).
+    """
     contents = value["contents"]
     given = value.get("systemInstruction") or value.get("system_instruction")
     instruction = given.get("parts") if is_object(given) else given
-    turns = contents if is_list(contents) else [contents]
-    return request(*system(instruction), *(_content_message(turn) for turn in turns))
+    messages: list[Json] = [*system(instruction)]
+    for role, items in groupby(contents if is_list(contents) else [contents], _role_of_part):
+        messages += map(_content_message, items) if role is None else [_message_of_parts(role, list(items))]
+    return {"messages": messages}
+
+
+def _role_of_part(item: Json) -> str | None:
+    """Whose turn a text or part is of; null for a whole turn."""
+    if not isinstance(item, dict):
+        return "user"
+    return None if "parts" in item else "user" if _CALLS.isdisjoint(item) else "assistant"
+
+
+def _message_of_parts(role: str, items: list[Json]) -> Json:
+    if len(items) == 1 and isinstance(items[0], str):
+        return {"role": role, "content": items[0]}
+    return {"role": role, "content": [{"text": item} if isinstance(item, str) else item for item in items]}
 
 
 def _content_message(turn: Json) -> Json:
-    if not isinstance(turn, dict) or "parts" not in turn:
-        return user([turn] if is_object(turn) else turn)
+    if not is_object(turn):
+        return turn
     parts = turn["parts"]
     if not isinstance(parts, list):
         parts = [parts]

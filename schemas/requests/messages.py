@@ -68,7 +68,7 @@ def _inner_messages(value: dict[str, Json]) -> Json:
 def _is_conversation(field: str) -> Any:
     def fits(value: dict[str, Json]) -> bool:
         turns = value[field]
-        return is_list(turns) and bool(turns) and all(_is_turn(turn) for turn in turns)
+        return is_list(turns) and bool(turns) and all(map(_is_turn, turns))
 
     return fits
 
@@ -132,7 +132,7 @@ def _langchain_prompt(value: dict[str, Json]) -> Json:
 
 
 def _is_message_list(value: list[Json]) -> bool:
-    return bool(value) and all(_is_turn(item) for item in value)
+    return bool(value) and all(map(_is_turn, value))
 
 
 def _message_list(value: list[Json]) -> Json:

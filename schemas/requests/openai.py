@@ -4,6 +4,8 @@
 an `input` in `chat_history`.
 """
 
+from itertools import groupby
+
 from beamjudge.schemas.foreign_messages import is_foreign_message
 from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
@@ -35,11 +37,20 @@ def _input_messages(value: dict[str, Json]) -> Json:
     given, first = value["input"], system(value.get("instructions"))
     if not is_list(given):
         return request(*first, user(given))
-    return request(*first, *(_item_message(item) for item in given))
+    messages: list[Json] = [*first]
+    for is_part, items in groupby(given, _is_input_part):
+        messages += [user(list(items))] if is_part else map(_item_message, items)
+    return {"messages": messages}
+
+
+def _is_input_part(item: Json) -> bool:
+    """Parts without a message around them: those that stand together are one."""
+    kind = item.get("type") if is_object(item) and not isinstance(item.get("role"), str) else None
+    return isinstance(kind, str) and kind in _INPUT_PARTS
 
 
 def _item_message(item: Json) -> Json:
-    if not is_object(item) or isinstance(item.get("role"), str):
+    if not isinstance(item, dict) or isinstance(item.get("role"), str):
         return item
     kind = item.get("type")
     if kind == "message" or not isinstance(kind, str) or is_foreign_message(item):
@@ -48,8 +59,6 @@ def _item_message(item: Json) -> Json:
         return {"role": "tool", "content": item.get("output"), "tool_call_id": item.get("call_id")}
     if kind == "function_call":
         return {"role": "assistant", "content": None, "tool_calls": [item]}
-    if kind in _INPUT_PARTS:
-        return user([item])
     return {"role": "assistant", "content": [item]}
 
 
