@@ -23,6 +23,7 @@ _LANGCHAIN_ROLES = {
     "function": "tool",
     "developer": "developer",
 }
+_PAIR_ROLES = frozenset({*_LANGCHAIN_ROLES, "user", "assistant"})
 _KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
 _KEPT_FIELDS = frozenset(_KEPT)
 # Where the content is, beside a role.
@@ -31,7 +32,7 @@ _CONTENT_FIELDS = ("parts", "blocks", "message")
 
 def is_foreign_message(value: Json) -> bool:
     """Whether `value` is a message of another form."""
-    return _in_common_form(value) is not None
+    return _is_pair(value) if isinstance(value, list) else _in_common_form(value) is not None
 
 
 def to_message(value: Json) -> Json:
@@ -51,10 +52,16 @@ def _in_common_form(value: Json) -> dict[str, Json] | None:
         if ("from" in value or "author" in value) and (sender := _sender(value)) is not None:
             return {"role": common_role(sender), "content": value.get("value", value.get("content"))}
         return None
-    if not isinstance(value, list) or len(value) != 2:
-        return None
-    speaker = _pair_role(value[0])
-    return {"role": speaker, "content": value[1]} if speaker and isinstance(value[1], (str, list)) else None
+    if isinstance(value, list) and _is_pair(value):
+        return {"role": common_role(value[0]), "content": value[1]}
+    return None
+
+
+def _is_pair(value: list[Json]) -> bool:
+    """LangChain's `["human", text]`."""
+    if len(value) != 2 or not isinstance(role := value[0], str) or not isinstance(value[1], (str, list)):
+        return False
+    return role in _PAIR_ROLES
 
 
 def _with_content(value: dict[str, Json], role: Json) -> dict[str, Json] | None:
@@ -65,14 +72,6 @@ def _with_content(value: dict[str, Json], role: Json) -> dict[str, Json] | None:
             rest = {field: item for field, item in value.items() if field not in (name, "content")}
             return {**rest, "role": common_role(role), "content": content}
     return None
-
-
-def _pair_role(role: Json) -> str | None:
-    is_known = isinstance(role, str) and (role in _LANGCHAIN_ROLES or role in _PAIR_ROLES)
-    return common_role(role) if is_known else None
-
-
-_PAIR_ROLES = frozenset({"user", "assistant"})
 
 
 def _sender(value: dict[str, Json]) -> str | None:

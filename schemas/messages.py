@@ -39,7 +39,7 @@ _ROLES = {
     "function": "tool",
 }
 COMMON_ROLES = frozenset({"user", "assistant", "system", "developer", "tool"})
-_CONTENT_FIELDS = ("content", "tool_calls", "parts", "blocks", "function_call", "message", "text")
+_CONTENT_FIELDS = frozenset({"content", "tool_calls", "parts", "blocks", "function_call", "message", "text"})
 _HIDDEN_FIELDS = frozenset({"reasoning_content", "reasoning", "thinking"})
 _BESIDE_CONTENT = _HIDDEN_FIELDS | {"tool_calls", "function_call", "refusal", "audio"}
 # A message with none of these says nothing.
@@ -59,7 +59,7 @@ _NOTHING_SAID = MessageTurn("user", "")
 
 def is_message(value: Json) -> bool:
     """Whether `value` is a chat message by itself: a role with content or tool calls."""
-    return is_object(value) and isinstance(value.get("role"), str) and any(name in value for name in _CONTENT_FIELDS)
+    return isinstance(value, dict) and isinstance(value.get("role"), str) and not _CONTENT_FIELDS.isdisjoint(value)
 
 
 def is_spoken_by(value: Json, roles: Collection[str]) -> bool:

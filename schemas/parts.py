@@ -89,7 +89,7 @@ _KEYS: dict[str, PartKind] = {
     "image_url": PartKind.OTHER,
     "cachePoint": PartKind.NOTHING,
 }
-_WRAPPERS = ("guardContent", "citationsContent")
+_WRAPPERS = frozenset({"guardContent", "citationsContent"})
 # A part with none of these is of no known kind.
 _TOLD_BY = frozenset({*_KEYS, *_WRAPPERS, "text", "refusal", "type", "block_type"})
 
@@ -129,6 +129,8 @@ def _typed_part(part: dict[str, Json], kind: str) -> Part:
 def _typed_text(part: dict[str, Json]) -> str | None:
     """A text part's text: `text`, in Assistants `text.value`; `content` in OpenTelemetry, `data` at Aleph Alpha."""
     text = part.get("text")
+    if isinstance(text, str):
+        return text
     if is_object(text):
         text = text.get("value")
     if text is None:
@@ -142,12 +144,11 @@ def _keyed_part(part: dict[str, Json]) -> Part:
     text = part.get("text")
     if isinstance(text, str):
         return Part(PartKind.REASONING) if part.get("thought") is True else Part(PartKind.TEXT, text)
-    if is_object(text) and isinstance(inner := text.get("text"), str):  # ApplyGuardrail
+    if isinstance(text, dict) and isinstance(inner := text.get("text"), str):  # ApplyGuardrail
         return Part(PartKind.TEXT, inner)
-    for name in _WRAPPERS:
-        if is_object(wrapped := part.get(name)):
-            return _wrapped_text(wrapped)
     for name, value in part.items():
+        if name in _WRAPPERS and is_object(value):
+            return _wrapped_text(value)
         kind = _KEYS.get(name)
         if kind is None or value is None:
             continue
@@ -232,10 +233,10 @@ def _plain_part(part: Json) -> str | None:
     """The text of a part that is text, or has a text and nothing that could make it something else."""
     if not isinstance(part, dict):
         return part if isinstance(part, str) else None
-    if len(part) > 1 and (part.get("type") or part.get("block_type")) != "text":
-        return None
-    said = part.get("text")
-    return said if isinstance(said, str) else None
+    if len(part) == 1:
+        said = part.get("text")
+        return said if isinstance(said, str) else None
+    return _typed_text(part) if (part.get("type") or part.get("block_type")) == "text" else None
 
 
 def read_content(content: Json) -> tuple[MessageText, bool]:

@@ -42,8 +42,9 @@ def _contents_messages(value: dict[str, Json]) -> Json:
     given = value.get("systemInstruction") or value.get("system_instruction")
     instruction = given.get("parts") if is_object(given) else given
     messages: list[Json] = [*system(instruction)]
-    for role, items in groupby(contents if is_list(contents) else [contents], _role_of_part):
-        messages += map(_content_message, items) if role is None else [_message_of_parts(role, list(items))]
+    for role, group in groupby(contents if is_list(contents) else [contents], _role_of_part):
+        items = list(group)
+        messages += map(_content_message, items) if role is None else [_message_of_parts(role, items)]
     return {"messages": messages}
 
 

@@ -25,7 +25,9 @@ def are_objects(value: Json) -> bool:
 
 def are_messages(value: Json) -> bool:
     """A list of what may be messages: objects, nulls and LangChain's pairs of role and text."""
-    return is_list(value) and all(item is None or is_object(item) or is_foreign_message(item) for item in value)
+    if not is_list(value):
+        return False
+    return all(item is None or isinstance(item, dict) or is_foreign_message(item) for item in value)
 
 
 def is_text(value: Json) -> bool:

@@ -6,7 +6,7 @@ an `input` in `chat_history`.
 
 from itertools import groupby
 
-from beamjudge.schemas.foreign_messages import is_foreign_message
+from beamjudge.schemas.foreign_messages import is_foreign_message, to_message
 from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import is_message
@@ -22,7 +22,7 @@ def _is_query(value: dict[str, Json]) -> bool:
 
 
 def _query_last(value: dict[str, Json]) -> Json:
-    return request(*as_list(value.get("history")), user(value["query"]))
+    return request(*map(to_message, as_list(value.get("history"))), user(value["query"]))
 
 
 def _is_input(value: dict[str, Json]) -> bool:
@@ -38,8 +38,9 @@ def _input_messages(value: dict[str, Json]) -> Json:
     if not is_list(given):
         return request(*first, user(given))
     messages: list[Json] = [*first]
-    for is_part, items in groupby(given, _is_input_part):
-        messages += [user(list(items))] if is_part else map(_item_message, items)
+    for is_part, group in groupby(given, _is_input_part):
+        items = list(group)
+        messages += [user(items)] if is_part else map(_item_message, items)
     return {"messages": messages}
 
 
@@ -70,7 +71,7 @@ def _is_input_after_history(value: dict[str, Json]) -> bool:
 
 
 def _input_after_history(value: dict[str, Json]) -> Json:
-    return request(*as_list(value["chat_history"]), user(value["input"]))
+    return request(*map(to_message, as_list(value["chat_history"])), user(value["input"]))
 
 
 def _is_prompt(value: dict[str, Json]) -> bool:
@@ -106,7 +107,8 @@ def _are_prompt_parts(value: dict[str, Json]) -> bool:
     return (
         is_list(prompt)
         and bool(prompt)
-        and all(is_object(item) and is_text(item.get("type")) and not is_message(item) for item in prompt)
+        and all(isinstance(item, dict) and is_text(item.get("type")) for item in prompt)
+        and not any(map(is_message, prompt))
     )
 
 
