@@ -68,6 +68,11 @@ READ: dict[str, Callable[[int], str]] = {
     "numbers": _listed('{"data":[', "1.5", "]}"),
     "empty messages": _listed('{"messages":[', "{}", "]}"),
     "contents": _listed('{"contents":[', '{"parts":[{"text":"x"}]}', "]}"),
+    "texts": _listed('{"contents":[', '"x"', "]}"),
+    "calls": _listed('{"candidates":[{"content":{"parts":[', '{"functionCall":{"name":"f","args":{}}}', "]}}]}"),
+    "pairs": _listed('{"query":"x","history":[', '["user","x"]', "]}"),
+    "conversations": _listed('{"conversations":[', '{"from":"human","value":"x"}', "]}"),
+    "LangChain's messages": _listed('{"messages":[', '{"type":"human","content":"x"}', "]}"),
     "unknown parts": _listed('{"messages":[{"role":"user","content":[', '{"json":{}}', "]}]}"),
     "rows of a batch": _listed('{"dataframe_split":{"columns":["messages"],"data":[', "1", "]}}"),
     "text at the end": lambda size: READ["events"](20_000) + "data: x\n\n" * (size // 9),
@@ -75,4 +80,22 @@ READ: dict[str, Callable[[int], str]] = {
     "named events": _named_events,
     "NaN at the end": _ending("NaN}]}"),
     "surrogate at the end": _ending('"\\ud800"}]}'),
+}
+# Other columns, in as many pieces as fit.
+CONTEXTS: dict[str, Callable[[int], str]] = {
+    "strings": _listed("[", '"x"', "]"),
+    "documents": _listed("[", '{"content":"x"}', "]"),
+}
+_SPAN = {
+    "traceId": "t",
+    "spanId": "s",
+    "name": "x",
+    "attributes": [{"key": "gen_ai.system", "value": {"stringValue": "x"}}],
+}
+SPANS: dict[str, Callable[[int], str]] = {
+    "empty spans": _listed("[", "{}", "]"),
+    "spans of OTLP": _listed('{"resourceSpans":[{"scopeSpans":[{"spans":[', json.dumps(_SPAN), "]}]}]}"),
+    "spans of MLflow": _listed('{"spans":[', '{"span_id":"s","attributes":{"mlflow.spanInputs":"x"}}', "]}"),
+    "observations": _listed('{"observations":[', '{"type":"SPAN","traceId":"t","startTime":1}', '],"id":"t"}'),
+    "runs": _listed('{"spans":[', '{"id":"r","run_type":"llm","inputs":{},"outputs":{}}', "]}"),
 }

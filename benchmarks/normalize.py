@@ -12,15 +12,18 @@ import json
 import pstats
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from long_texts import READ, REFUSED
+from long_texts import CONTEXTS, READ, REFUSED, SPANS
 from trace_logs import ANSWER, ASK, TRACES
 
+from beamjudge.schemas.columns import read_context
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.record import SourceRecord
 from beamjudge.schemas.requests import normalize_request
 from beamjudge.schemas.responses import normalize_response
 from beamjudge.schemas.run_config import RunConfig
+from beamjudge.schemas.traces import TraceError, read_trace
 from beamjudge.transforms.normalize import normalize_record
 from beamjudge.transforms.reading.json_record import parse_record
 from beamjudge.transforms.row_reader import InputRules
@@ -75,6 +78,11 @@ def decoded(lines: Sequence[str]) -> Iterator[SourceRecord]:
         yield SourceRecord("log.jsonl", "0", *parse_record(line))
 
 
+def read_spans(text: str) -> None:
+    with contextlib.suppress(TraceError):
+        read_trace(text)
+
+
 def read_all(records: Iterable[SourceRecord], rules: InputRules) -> int:
     return sum(1 for record in records for _ in normalize_record(record, rules, always))
 
@@ -117,15 +125,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{name:<20}{from_records:>8,.0f} rows/s, {from_lines:>8,.0f} from lines"
             f"   (json.loads of the lines: {alone:,.0f}/s){target}"
         )
-    for name, make in {**REFUSED, **READ}.items():
-        text = make(int(options.megabytes * 1_000_000))
-        asked = seconds(lambda text=text: normalize_request(text), 3)
-        answered = seconds(lambda text=text: normalize_response(text), 3)
-        alone = seconds(lambda text=text: decode(text), 3)
-        size = f"{len(text) / 1e6:.0f} MB"
-        print(
-            f"{name:<20}{size:>6}: {asked:.2f} s as request, {answered:.2f} s as response (json.loads: {alone:.2f} s)"
-        )
+    size = int(options.megabytes * 1_000_000)
+    print(f"texts of {options.megabytes:g} MB, in seconds")
+    for texts, readers in (
+        ({**REFUSED, **READ}, {"request": normalize_request, "response": normalize_response}),
+        (CONTEXTS, {"context": read_context}),
+        (SPANS, {"trace": read_spans}),
+    ):
+        for name, make in texts.items():
+            text = make(size)
+            taken = [f"{seconds(partial(read, text), 3):.2f} as {column}" for column, read in readers.items()]
+            alone = seconds(partial(decode, text), 3)
+            print(f"{name:<21}{', '.join(taken)} (json.loads: {alone:.2f})")
     return 0
 
 

@@ -32,7 +32,7 @@ _CONTENT_FIELDS = ("parts", "blocks", "message")
 
 def is_foreign_message(value: Json) -> bool:
     """Whether `value` is a message of another form."""
-    return _is_pair(value) if isinstance(value, list) else _in_common_form(value) is not None
+    return is_pair(value) if isinstance(value, list) else _in_common_form(value) is not None
 
 
 def to_message(value: Json) -> Json:
@@ -52,13 +52,13 @@ def _in_common_form(value: Json) -> dict[str, Json] | None:
         if ("from" in value or "author" in value) and (sender := _sender(value)) is not None:
             return {"role": common_role(sender), "content": value.get("value", value.get("content"))}
         return None
-    if isinstance(value, list) and _is_pair(value):
+    if isinstance(value, list) and is_pair(value):
         return {"role": common_role(value[0]), "content": value[1]}
     return None
 
 
-def _is_pair(value: list[Json]) -> bool:
-    """LangChain's `["human", text]`."""
+def is_pair(value: list[Json]) -> bool:
+    """Whether a list is a message, LangChain's `["human", text]`."""
     if len(value) != 2 or not isinstance(role := value[0], str) or not isinstance(value[1], (str, list)):
         return False
     return role in _PAIR_ROLES

@@ -249,7 +249,7 @@ def read_content(content: Json) -> tuple[MessageText, bool]:
     texts: list[str] = []
     calls: list[Json] = []
     results: list[str] = []
-    notes: list[str] = []
+    notes: dict[str, None] = {}
     for part in content if is_list(content) else [content]:
         said = _plain_part(part)
         if said is not None:  # by far the most frequent parts, without the detour
@@ -258,28 +258,32 @@ def read_content(content: Json) -> tuple[MessageText, bool]:
             others = True
             continue
         kind, text, value = read_part(part)
-        others = others or (kind is not PartKind.RESULT and kind is not PartKind.NOTHING)
+        if kind is PartKind.NOTHING:
+            continue
+        if kind is PartKind.RESULT:
+            results.append(text)
+            continue
+        others = True
         if kind is PartKind.CALL:
             calls.append(value)
-        elif kind is PartKind.RESULT:
-            results.append(text)
         elif kind is PartKind.REASONING:
-            notes.append("reasoning_not_shown")
-        elif kind is not PartKind.NOTHING:
+            notes["reasoning_not_shown"] = None
+        else:
             texts += (text,) if text else ()
-            if kind is PartKind.REFUSAL:
-                notes.append("refusal")
-            elif kind is PartKind.OTHER:
-                notes.append("non_text_part")
+            if kind is PartKind.OTHER:
+                notes["non_text_part"] = None
+            elif kind is PartKind.REFUSAL:
+                notes["refusal"] = None
     if texts:
-        notes += ("tool_calls_not_shown",) if calls or results else ()
+        if calls or results:
+            notes["tool_calls_not_shown"] = None
     elif calls:
         texts.append(canonical_json(calls))
-        notes.append("tool_calls_only")
+        notes["tool_calls_only"] = None
     else:
         texts = results
     is_result = bool(results) and not others and is_list(content)
-    return MessageText("\n".join(texts), tuple(dict.fromkeys(notes))), is_result
+    return MessageText("\n".join(texts), tuple(notes)), is_result
 
 
 def holds_results_only(content: Json) -> bool:

@@ -17,7 +17,7 @@ from beamjudge.schemas.messages import (
 )
 from beamjudge.schemas.requests.table import REQUESTS, is_request_envelope
 from beamjudge.schemas.row import Turn
-from beamjudge.schemas.shapes import Noted
+from beamjudge.schemas.shapes import Noted, Shape
 
 __all__ = ["REQUESTS", "RequestForm", "decode_request", "is_known_request", "normalize_request"]
 
@@ -36,9 +36,28 @@ class RequestForm(NamedTuple):
 
 def decode_request(value: Json) -> tuple[Json, tuple[str, ...]]:
     """A string that is a full request envelope as JSON, with its notes; any other value as it is."""
-    if isinstance(value, str) and (decoded := read_body(value, is_request_envelope, streams=False)) is not None:
-        return decoded
-    return value, ()
+    opened = _open(value)
+    return opened.value, opened.notes
+
+
+class _Opened(NamedTuple):
+    value: Json
+    notes: tuple[str, ...]
+    shape: Shape | None
+
+
+def _open(value: Json) -> _Opened:
+    """What `decode_request` gives, and its shape, which is known by then."""
+    if not isinstance(value, str):
+        return _Opened(value, (), REQUESTS.claim(value))
+    shapes: list[Shape | None] = [None]
+
+    def accepts(body: Json) -> bool:
+        shapes.append(REQUESTS.claim(body))
+        return is_request_envelope(body, shapes[-1])
+
+    decoded = read_body(value, accepts, streams=False)
+    return _Opened(value, (), None) if decoded is None else _Opened(*decoded, shapes[-1])
 
 
 def is_known_request(value: Json) -> bool:
@@ -56,9 +75,9 @@ def normalize_request(value: Json) -> RequestForm | None:
 
 
 def _normalize(value: Json) -> RequestForm | None:
-    value, notes = decode_request(value)
+    value, notes, shape = _open(value)
     # Every rewrite unwraps a level or gives the normal form, so that it ends.
-    while not isinstance(value, str) and (shape := REQUESTS.claim(value)) is not None:
+    while shape is not None:
         if shape.rewrite is None:
             return _read_messages(value, notes) if is_object(value) else None
         rewritten = shape.rewrite(value)
@@ -66,6 +85,7 @@ def _normalize(value: Json) -> RequestForm | None:
             value, notes = rewritten.value, (*notes, *rewritten.notes)
         else:
             value = rewritten
+        shape = REQUESTS.claim(value)
     if isinstance(value, str):
         return RequestForm({"messages": [{"role": "user", "content": value}]}, value, notes=notes)
     if is_absent(value):

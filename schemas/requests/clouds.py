@@ -20,9 +20,14 @@ def _is_contents(value: dict[str, Json]) -> bool:
 
 
 def _are_contents(contents: Json) -> bool:
-    if not is_list(contents) or not contents or not {dict, str}.issuperset(map(type, contents)):
+    if not is_list(contents) or not contents:
         return False
-    return not any(isinstance(item, dict) and _CONTENT_FIELDS.isdisjoint(item) for item in contents)
+    kinds = set(map(type, contents))
+    if not kinds <= {dict, str}:
+        return False
+    return dict not in kinds or not any(
+        isinstance(item, dict) and _CONTENT_FIELDS.isdisjoint(item) for item in contents
+    )
 
 
 # A turn has `parts`, a part one of the other fields. Client libraries take both, and both spellings.
@@ -44,7 +49,11 @@ def _contents_messages(value: dict[str, Json]) -> Json:
     messages: list[Json] = [*system(instruction)]
     for role, group in groupby(contents if is_list(contents) else [contents], _role_of_part):
         items = list(group)
-        messages += map(_content_message, items) if role is None else [_message_of_parts(role, items)]
+        if role is None:
+            messages += map(_content_message, items)
+        else:
+            only = items[0] if len(items) == 1 and isinstance(items[0], str) else None
+            messages.append({"role": role, "content": items if only is None else only})
     return {"messages": messages}
 
 
@@ -53,12 +62,6 @@ def _role_of_part(item: Json) -> str | None:
     if not isinstance(item, dict):
         return "user"
     return None if "parts" in item else "user" if _CALLS.isdisjoint(item) else "assistant"
-
-
-def _message_of_parts(role: str, items: list[Json]) -> Json:
-    if len(items) == 1 and isinstance(items[0], str):
-        return {"role": role, "content": items[0]}
-    return {"role": role, "content": [{"text": item} if isinstance(item, str) else item for item in items]}
 
 
 def _content_message(turn: Json) -> Json:

@@ -1,6 +1,6 @@
 """What the shapes of requests are made of."""
 
-from beamjudge.schemas.foreign_messages import is_foreign_message
+from beamjudge.schemas.foreign_messages import is_pair
 from beamjudge.schemas.json_text import is_list, is_object
 from beamjudge.schemas.json_value import Json
 
@@ -27,7 +27,7 @@ def are_messages(value: Json) -> bool:
     """A list of what may be messages: objects, nulls and LangChain's pairs of role and text."""
     if not is_list(value):
         return False
-    return all(item is None or isinstance(item, dict) or is_foreign_message(item) for item in value)
+    return all(is_pair(item) if isinstance(item, list) else item is None or isinstance(item, dict) for item in value)
 
 
 def is_text(value: Json) -> bool:

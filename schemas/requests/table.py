@@ -83,8 +83,10 @@ _COMPLETION_PARAMETERS = frozenset(
 )
 
 
-def is_request_envelope(value: Json) -> bool:
-    """Whether a decoded string is certainly a provider's request and not something that a user typed as JSON."""
+def is_request_envelope(value: Json, shape: Shape | None) -> bool:
+    """Whether a decoded string, of this shape, is certainly a provider's request and not something that a user typed as
+    JSON.
+    """
     if is_list(value):
         # A list of plain messages may be what a user typed; a dump of LangChain's is not.
         return bool(value) and all(is_object(item) and "lc" in item for item in value)
@@ -92,7 +94,6 @@ def is_request_envelope(value: Json) -> bool:
         return False
     if is_list(value.get("dataframe_records")) or is_object(value.get("dataframe_split")):
         return True
-    shape = REQUESTS.claim(value)
     if shape is not None:
         if shape.field == "query":
             return "history" in value
