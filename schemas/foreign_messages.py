@@ -37,31 +37,23 @@ def is_foreign_message(value: Json) -> bool:
 
 def to_message(value: Json) -> Json:
     """A foreign message as `{"role", "content"}`; any other value as it is."""
+    if isinstance(value, list):
+        return {"role": common_role(value[0]), "content": value[1]} if is_pair(value) else value
     made = _in_common_form(value)
     return value if made is None else made
 
 
 def _in_common_form(value: Json) -> dict[str, Json] | None:
-    """The message that a foreign one is; null for any other value."""
-    if isinstance(value, dict):
-        role = value.get("role")
-        if role is not None:
-            return _with_content(value, role) if value.get("content") is None else None
-        if ("type" in value or "lc" in value) and (said_by := _langchain_role(value)) is not None:
-            return _langchain_message(value, said_by)
-        if ("from" in value or "author" in value) and (sender := _sender(value)) is not None:
-            return {"role": common_role(sender), "content": value.get("value", value.get("content"))}
+    """The message that a foreign object is; null for any other value."""
+    if not isinstance(value, dict):
         return None
-    if isinstance(value, list) and is_pair(value):
-        return {"role": common_role(value[0]), "content": value[1]}
+    if (role := value.get("role")) is not None:
+        return _with_content(value, role) if value.get("content") is None else None
+    if ("type" in value or "lc" in value) and (said_by := _langchain_role(value)) is not None:
+        return _langchain_message(value, said_by)
+    if ("from" in value or "author" in value) and (sender := _sender(value)) is not None:
+        return {"role": common_role(sender), "content": value.get("value", value.get("content"))}
     return None
-
-
-def is_pair(value: list[Json]) -> bool:
-    """Whether a list is a message, LangChain's `["human", text]`."""
-    if len(value) != 2 or not isinstance(role := value[0], str) or not isinstance(value[1], (str, list)):
-        return False
-    return role in _PAIR_ROLES
 
 
 def _with_content(value: dict[str, Json], role: Json) -> dict[str, Json] | None:
@@ -72,6 +64,13 @@ def _with_content(value: dict[str, Json], role: Json) -> dict[str, Json] | None:
             rest = {field: item for field, item in value.items() if field not in (name, "content")}
             return {**rest, "role": common_role(role), "content": content}
     return None
+
+
+def is_pair(value: list[Json]) -> bool:
+    """Whether a list is a message, LangChain's `["human", text]`."""
+    return (
+        len(value) == 2 and isinstance(value[0], str) and value[0] in _PAIR_ROLES and isinstance(value[1], (str, list))
+    )
 
 
 def _sender(value: dict[str, Json]) -> str | None:

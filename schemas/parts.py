@@ -258,22 +258,23 @@ def read_content(content: Json) -> tuple[MessageText, bool]:
             others = True
             continue
         kind, text, value = read_part(part)
-        if kind is PartKind.NOTHING:
-            continue
-        if kind is PartKind.RESULT:
+        if kind is PartKind.OTHER:
+            texts.append(text)
+            notes["non_text_part"] = None
+        elif kind is PartKind.CALL:
+            calls.append(value)
+        elif kind is PartKind.RESULT:
             results.append(text)
             continue
-        others = True
-        if kind is PartKind.CALL:
-            calls.append(value)
         elif kind is PartKind.REASONING:
             notes["reasoning_not_shown"] = None
+        elif kind is PartKind.NOTHING:
+            continue
         else:
             texts += (text,) if text else ()
-            if kind is PartKind.OTHER:
-                notes["non_text_part"] = None
-            elif kind is PartKind.REFUSAL:
+            if kind is PartKind.REFUSAL:
                 notes["refusal"] = None
+        others = True
     if texts:
         if calls or results:
             notes["tool_calls_not_shown"] = None

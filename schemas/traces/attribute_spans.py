@@ -27,6 +27,9 @@ _FIELDS = frozenset(
     {"traceId", "spanId", "parentSpanId", "traceState", "flags", "name", "kind", "startTimeUnixNano", "endTimeUnixNano"}
     | {"attributes", "events", "links", "status", "context", "parent_id", "start_time", "end_time", "status_code"}
 )
+# Objects with a span's ids, and others of its fields.
+_CONTEXTS = ("context", "spanContext", "_spanContext", "trace")
+_HOLDERS = frozenset({*_CONTEXTS, "record", "parentSpanContext"})
 _MOST_DIGITS = 9
 # Every leaf below an object repeats the object's name; longer ones are none that anything asks for.
 _LONGEST_NAME = 256
@@ -55,7 +58,7 @@ def read_attribute_span(span: dict[str, Json]) -> AttributeSpan:
     if found is None:
         found = _first(_context(span), "spanId", "span_id")
     parent = _first(span, "parentSpanId", "parent_span_id", "parent_id", "parentId")
-    if parent is None:
+    if parent is None and not _HOLDERS.isdisjoint(span):
         above = _object(span.get("parentSpanContext"))  # JavaScript's SDK
         inside = _object(span.get("record")).get("parent_span_id")  # TruLens
         parent = inside or _context(span).get("parent_id") or above.get("spanId")
@@ -94,11 +97,9 @@ def has_attributes(span: dict[str, Json]) -> bool:
     """Whether a record has attributes as spans have them, and not as Datadog's export wraps its own."""
     if not span or span.get("type") == "span":
         return False
-    if isinstance(span.get("record_attributes"), (dict, str)):
+    if isinstance(span.get("attributes"), (dict, list, str)) or not OWN_COLUMNS.isdisjoint(span):
         return True
-    if isinstance(span.get("attributes"), (dict, list, str)):
-        return True
-    return any_begins(span, _COLUMN) or not OWN_COLUMNS.isdisjoint(span)
+    return isinstance(span.get("record_attributes"), (dict, str)) or any_begins(span, _COLUMN)
 
 
 def any_begins(names: Iterable[str], prefix: str | tuple[str, ...]) -> bool:
@@ -207,7 +208,7 @@ def _any_value(value: Json) -> Json:
 
 def _context(span: dict[str, Json]) -> dict[str, Json]:
     """The ids of a span, in an object of their own."""
-    for name in ("context", "spanContext", "_spanContext", "trace"):
+    for name in _CONTEXTS:
         if is_object(context := span.get(name)) and context:
             return context
     return {}

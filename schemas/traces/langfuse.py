@@ -38,7 +38,8 @@ def is_observation(value: Json) -> bool:
     """Whether a record is an observation: its type, its trace and when it began."""
     return (
         is_object(value)
-        and str(value.get("type")) in _TYPES
+        and isinstance(kind := value.get("type"), str)
+        and kind in _TYPES
         and not is_run(value)
         and not has_attributes(value)
         and observation_trace_id(value) is not None
@@ -111,8 +112,7 @@ def _exchange(item: dict[str, Json], kind: str) -> Exchange:
 def _usage(item: dict[str, Json]) -> TokenUsage | None:
     """The counts of an observation; older ones, and those of anything but models, have zeros for nothing counted."""
     for name in ("usageDetails", "usage_details", "usage"):
-        usage = decoded(item.get(name))
-        if is_object(usage):
+        if (logged := item.get(name)) is not None and is_object(usage := decoded(logged)):
             counts = {
                 count: next((usage[key] for key in keys if key in usage), None) for count, keys in _COUNTS.items()
             }
