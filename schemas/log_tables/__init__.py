@@ -60,6 +60,8 @@ _MARKS = frozenset(
         *OWN_COLUMNS,
         "traceId",
         "trace_id",
+        "request_metadata",
+        "execution_time_ms",
     }
 )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from beamjudge.schemas.json_text import is_list
 from beamjudge.schemas.json_value import Json, canonical_json
-from beamjudge.schemas.log_tables.table import LogTable, body_of
+from beamjudge.schemas.log_tables.table import LogTable, body_of, traced_request, traced_response
 from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 
 
@@ -103,14 +103,6 @@ def _body(value: Json) -> Json:
     return body_of(value, [])
 
 
-def _inputs(value: Json) -> Json:
-    return unwrapped_request(_body(value))
-
-
-def _outputs(value: Json) -> Json:
-    return unwrapped_response(_body(value))
-
-
 # A request of its own, a trace that has it, or more than the column that it is put together from.
 _MORE_THAN_A_PAIR = ("request", "trace", "instruction", "instructions")
 _PAIRS = (
@@ -132,5 +124,5 @@ _PAIRS = (
         },
     ),
     _Pair("input_and_output", "input", ("output",), unwrapped_request, unwrapped_response),
-    _Pair("inputs_and_outputs", "inputs", ("outputs",), _inputs, _outputs),
+    _Pair("inputs_and_outputs", "inputs", ("outputs",), traced_request, traced_response),
 )

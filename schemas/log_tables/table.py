@@ -9,13 +9,13 @@ from beamjudge.schemas.json_text import is_absent, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.paths import lookup
-from beamjudge.schemas.responses.faults import BLOCKED, UPSTREAM_ERROR, ResponseFault, find_fault
+from beamjudge.schemas.responses.faults import BLOCKED, FIRST_ERROR_STATUS, UPSTREAM_ERROR, ResponseFault, find_fault
 from beamjudge.schemas.row import TokenUsage
 from beamjudge.schemas.timestamps import read_timestamp
+from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 from beamjudge.schemas.usage import read_usage
 
 WHOLE_RECORD = "."  # in the place of a path: the record itself
-_FIRST_ERROR = 400
 _STATUS_DIGITS = 3
 _STATUSES = range(100, 600)
 _BODIES = ("request", "response")
@@ -94,7 +94,7 @@ class LogTable:
 
     def _fault(self, data: dict[str, Json], response: Json) -> ResponseFault | None:
         status = http_status(first_value(data, self.status))
-        if (status is not None and status >= _FIRST_ERROR) or (self.failed is not None and self.failed(data)):
+        if (status is not None and status >= FIRST_ERROR_STATUS) or (self.failed is not None and self.failed(data)):
             fault = find_fault(response)
             if fault is not None and fault.code == BLOCKED:
                 return fault
@@ -139,6 +139,16 @@ def body_of(value: Json, notes: list[str]) -> Json:
         return value
     notes += (note for note in decoded.notes if note != "parsed_json_string")
     return decoded.value
+
+
+def traced_request(value: Json) -> Json:
+    """The request in what a traced function took, as an object or its JSON text."""
+    return unwrapped_request(body_of(value, []))
+
+
+def traced_response(value: Json) -> Json:
+    """The response in what a traced function gave, as an object or its JSON text."""
+    return unwrapped_response(body_of(value, []))
 
 
 def _any_container(value: Json) -> bool:

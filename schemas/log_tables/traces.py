@@ -9,12 +9,11 @@ from collections.abc import Mapping
 
 from beamjudge.schemas.json_text import as_list, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable, body_of, has, is_empty
+from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable, has, is_empty, traced_request, traced_response
 from beamjudge.schemas.paths import lookup
 from beamjudge.schemas.traces.containers import objects
 from beamjudge.schemas.traces.documents import RetrieverSchema, read_documents
 from beamjudge.schemas.traces.grouping import holds_one_trace, spans_of_record
-from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 
 _ROW_COLUMNS = ("request", "response", "messages")
 
@@ -29,17 +28,11 @@ def _is_trace(data: Mapping[str, Json]) -> bool:
 
 
 def _is_search_result(data: Mapping[str, Json]) -> bool:
-    if data.get("trace_id") is None or data.get("trace") is None or "messages" in data or "main_input" in data:
+    if data.get("trace") is None or "messages" in data or "main_input" in data:
         return False
-    return sum(column in data for column in _SEARCHED) >= _FEWEST_SEARCHED
-
-
-def _own_request(value: Json) -> Json:
-    return unwrapped_request(body_of(value, []))
-
-
-def _own_response(value: Json) -> Json:
-    return unwrapped_response(body_of(value, []))
+    if data.get("trace_id") is not None:
+        return sum(column in data for column in _SEARCHED) >= _FEWEST_SEARCHED
+    return data.get("request_id") is not None and sum(column in data for column in _SEARCHED_2) >= _FEWEST_SEARCHED
 
 
 # Which of them there are depends on the version, and on the columns that were asked for.
@@ -52,19 +45,20 @@ _SEARCHED = (
     "assessments",
     "spans",
 )
+_SEARCHED_2 = ("timestamp_ms", "execution_time_ms", "request_metadata")  # of MLflow 2
 _FEWEST_SEARCHED = 2
 SEARCH_RESULT = LogTable(
     name="mlflow_search_traces",
     matches=_is_search_result,
     columns={
-        "request_id": ("trace_id",),
-        "timestamp": ("request_time", "trace.info.request_time", "trace.info.timestamp_ms"),
+        "request_id": ("trace_id", "request_id"),
+        "timestamp": ("request_time", "timestamp_ms", "trace.info.request_time", "trace.info.timestamp_ms"),
         "request": ("request",),
         "response": ("response",),
         "trace": ("trace",),
     },
-    read={"request": _own_request, "response": _own_response},
-    milliseconds=("execution_duration",),
+    read={"request": traced_request, "response": traced_response},
+    milliseconds=("execution_duration", "execution_time_ms"),
     empty_is_error=False,
     is_plain=True,
     trace_first=True,

@@ -12,6 +12,7 @@ from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_o
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import message_text
 
+FIRST_ERROR_STATUS = 400  # of HTTP
 UPSTREAM_ERROR = "upstream_error"
 BLOCKED = "blocked"
 

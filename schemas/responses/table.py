@@ -10,7 +10,7 @@ from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import is_message
 from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
-from beamjudge.schemas.responses.faults import find_fault
+from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_fault
 from beamjudge.schemas.responses.forms import are_typed
 from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
 from beamjudge.schemas.responses.openai import OPENAI_SHAPES
@@ -53,7 +53,6 @@ _FIELDS = (
     "output_text",
     "predictions",
 )
-_FIRST_ERROR = 400
 _ERROR_FIELDS = ("message", "code", "type")
 _DIRECT = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES)
 
@@ -62,7 +61,7 @@ def _holds_fault(envelope: dict[str, Json], inner: dict[str, Json]) -> bool:
     """Whether an envelope certainly holds a provider's fault: applications have a field `error` of their own."""
     status, error = envelope.get("status_code"), inner.get("error")
     is_told = is_object(error) and any(isinstance(error.get(name), str) for name in _ERROR_FIELDS)
-    has_failed = isinstance(status, int) and status >= _FIRST_ERROR
+    has_failed = isinstance(status, int) and status >= FIRST_ERROR_STATUS
     return (error is None or is_told or has_failed) and find_fault(inner) is not None
 
 

@@ -232,6 +232,37 @@ def test_a_failed_trace_among_search_traces():
     assert reject_of({**SEARCHED, "trace": trace, "response": None}).code == "upstream_error"
 
 
+def test_search_traces_of_mlflow_2():
+    spans = [
+        {
+            "context": {"span_id": "s"},
+            "parent_id": None,
+            "attributes": {
+                "mlflow.spanInputs": text({"question": ASK}),
+                "mlflow.spanOutputs": text({"answer": ANSWER}),
+            },
+        }
+    ]
+    data = {
+        "request_id": "r-1",
+        "trace": text({"info": {"request_id": "r-1", "status": "OK"}, "data": {"spans": spans}}),
+        "timestamp_ms": SECOND * 1000,
+        "status": "TraceStatus.OK",
+        "execution_time_ms": 250,
+        "request": text({"question": ASK}),
+        "response": text({"answer": ANSWER}),
+        "request_metadata": {},
+        "spans": spans,
+        "tags": {},
+    }
+    for each in (data, {**data, "trace": "{"}):
+        row = row_of(each)
+        assert (row.request_id, row.request_text, row.response_text) == ("r-1", ASK, ANSWER)
+        assert (row.timestamp, row.latency_seconds) == (SECOND * 1_000_000, 0.25)
+    own = row_of({"request_id": "r-1", "request": ASK, "response": ANSWER, "timestamp_ms": SECOND * 1000})
+    assert (own.request_text, own.timestamp) == (ASK, None), "a plain row"
+
+
 def test_columns_of_the_first_ragas():
     data = {"question": ASK, "answer": ANSWER, "contexts": ["Opens 6:00."], "ground_truths": ["Six.", "At 6."]}
     row = row_of(data)

@@ -36,7 +36,7 @@ def _join_gemini(events: list[Event]) -> Joined:
                 parts.append(part)
                 texts.append([text_of(text)])
     whole: list[Json] = [
-        {**part, "text": "".join(pieces)} if len(pieces) > 1 else part
+        {**part, "text": "".join(pieces)} if pieces != [part.get("text")] and "text" in part else part
         for part, pieces in zip(parts, texts, strict=True)
     ]
     answer: dict[str, Json] = {"content": {"role": "model", "parts": whole}, "finishReason": reason}
