@@ -72,24 +72,14 @@ def read_usage(value: Json) -> TokenUsage | None:
         return None
     given = _count(value, _INPUT)
     made = _count(value, _OUTPUT)
-    if (usage := _usage(given, made, _count(value, _TOTAL))) is not None:
-        return usage
-    for name in ("tokens", "billed_units"):  # Cohere
-        if is_object(inner := value.get(name)):
-            return read_usage(inner)
-    return None
-
-
-def read_counts(given: Json, made: Json, total: Json) -> TokenUsage | None:
-    """The counts of input, output and all tokens, as `read_usage` gives them; null where none of them is a count."""
-    return _usage(_whole(given), _whole(made), _whole(total))
-
-
-def _usage(given: int | None, made: int | None, total: int | None) -> TokenUsage | None:
-    if given is None or made is None:
-        return None if given is None and made is None and total is None else TokenUsage(given, made, total)
-    if total is None and given + made <= LARGEST_COUNT:
-        total = given + made
+    total = _count(value, _TOTAL)
+    if given is None and made is None and total is None:
+        for name in ("tokens", "billed_units"):  # Cohere
+            if is_object(inner := value.get(name)):
+                return read_usage(inner)
+        return None
+    if total is None and given is not None and made is not None:
+        total = given + made if given + made <= LARGEST_COUNT else None
     return TokenUsage(given, made, total)
 
 
@@ -136,13 +126,10 @@ def _palm_usage(metadata: Json) -> TokenUsage | None:
 
 def _count(usage: dict[str, Json], names: tuple[str, ...]) -> int | None:
     for name in names:
-        if (value := usage.get(name)) is not None and (count := _whole(value)) is not None:
-            return count
+        value = usage.get(name)
+        # Data frames turn integer columns with gaps into floats.
+        if type(value) is float and value.is_integer():
+            value = int(value)
+        if type(value) is int and 0 <= value <= LARGEST_COUNT:  # a boolean is none
+            return value
     return None
-
-
-def _whole(value: Json) -> int | None:
-    # Data frames turn integer columns with gaps into floats.
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and 0 <= value <= LARGEST_COUNT else None  # a boolean is none

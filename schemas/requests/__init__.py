@@ -36,28 +36,19 @@ class RequestForm(NamedTuple):
 
 def decode_request(value: Json) -> tuple[Json, tuple[str, ...]]:
     """A string that is a full request envelope as JSON, with its notes; any other value as it is."""
-    opened = _open(value)
-    return opened.value, opened.notes
+    return _open(value)[:2] if isinstance(value, str) else (value, ())
 
 
-class _Opened(NamedTuple):
-    value: Json
-    notes: tuple[str, ...]
-    shape: Shape | None
-
-
-def _open(value: Json) -> _Opened:
-    """What `decode_request` gives, and its shape, which is known by then."""
-    if not isinstance(value, str):
-        return _Opened(value, (), REQUESTS.claim(value))
-    shapes: list[Shape | None] = [None]
+def _open(text: str) -> tuple[Json, tuple[str, ...], Shape | None]:
+    """What `decode_request` makes of a text, and the shape of that, which is known by then."""
+    shapes: list[Shape | None] = []
 
     def accepts(body: Json) -> bool:
         shapes.append(REQUESTS.claim(body))
         return is_request_envelope(body, shapes[-1])
 
-    decoded = read_body(value, accepts, streams=False)
-    return _Opened(value, (), None) if decoded is None else _Opened(*decoded, shapes[-1])
+    decoded = read_body(text, accepts, streams=False)
+    return (text, (), None) if decoded is None else (*decoded, shapes[-1])
 
 
 def is_known_request(value: Json) -> bool:
@@ -75,7 +66,7 @@ def normalize_request(value: Json) -> RequestForm | None:
 
 
 def _normalize(value: Json) -> RequestForm | None:
-    value, notes, shape = _open(value)
+    value, notes, shape = _open(value) if isinstance(value, str) else (value, (), REQUESTS.claim(value))
     # Every rewrite unwraps a level or gives the normal form, so that it ends.
     while shape is not None:
         if shape.rewrite is None:
@@ -116,7 +107,7 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
         if not message:  # a log may have millions
             history.append(_WORDLESS["user"])
             continue
-        if (turn := plain_turn(message)) is not None and turn.text:
+        if (turn := plain_turn(message)) is not None:
             history.append(turn)
             continue
         role, said, noted = message_turn(message)

@@ -6,7 +6,6 @@ Converse (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.h
 LangChain's `messages` in a list of lists, ShareGPT's `conversations`.
 """
 
-from types import NoneType
 from typing import Any
 
 from beamjudge.schemas.foreign_messages import is_foreign_message, to_message
@@ -20,14 +19,14 @@ from beamjudge.schemas.shapes import LIST, Shape
 def _is_normal(value: dict[str, Json]) -> bool:
     if value.get("system") is not None or not is_list(messages := value["messages"]):
         return False
-    if not {dict, NoneType}.issuperset(map(type, messages)):
-        return False
-    # What has a role and content is none, nor is {}; a long history is gone through faster without asking.
-    return not any(
-        is_foreign_message(item)
-        for item in messages
-        if item and isinstance(item, dict) and (item.get("role") is None or item.get("content") is None)
-    )
+    for item in messages:
+        if isinstance(item, dict):
+            # What has a role and content is none, nor is {}; a long history is gone through faster without asking.
+            if item and (item.get("role") is None or item.get("content") is None) and is_foreign_message(item):
+                return False
+        elif item is not None:
+            return False
+    return True
 
 
 def _is_foreign(value: dict[str, Json]) -> bool:

@@ -15,7 +15,7 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, SpanEvent, any_begins, numbered
 from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded
-from beamjudge.schemas.usage import read_counts
+from beamjudge.schemas.usage import read_usage
 
 PREFIXES = ("gen_ai.", "traceloop.", "ai.prompt", "ai.response", "langfuse.", "llm.request.", "llm.usage.")
 _INPUTS = ("traceloop.entity.input", "langfuse.trace.input", "langfuse.observation.input", "gen_ai.prompt")
@@ -34,13 +34,12 @@ _MESSAGE_EVENTS = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-# Of input, of output, and of both.
-_COUNTS = (
-    ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "ai.usage.promptTokens"),
-    ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "ai.usage.completionTokens"),
-    ("gen_ai.usage.total_tokens", "llm.usage.total_tokens"),
-)
-_COUNTED = frozenset(chain.from_iterable(_COUNTS))
+_COUNTS = {
+    "prompt_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "ai.usage.promptTokens"),
+    "completion_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "ai.usage.completionTokens"),
+    "total_tokens": ("gen_ai.usage.total_tokens", "llm.usage.total_tokens"),
+}
+_COUNTED = frozenset(chain.from_iterable(_COUNTS.values()))
 
 
 def read_gen_ai(span: AttributeSpan) -> Span:
@@ -58,11 +57,15 @@ def read_gen_ai(span: AttributeSpan) -> Span:
         span.parent,
         span.name,
         is_retriever,
-        None if _COUNTED.isdisjoint(attributes) else read_counts(*(first_of(attributes, names) for names in _COUNTS)),
+        None if _COUNTED.isdisjoint(attributes) else read_usage(_counts(attributes)),
         span.times,
         lambda: _exchange(span, attributes, is_retriever),
         speaks,
     )
+
+
+def _counts(attributes: Attributes) -> Json:
+    return {name: first_of(attributes, names) for name, names in _COUNTS.items()}
 
 
 def _exchange(span: AttributeSpan, attributes: Attributes, is_retriever: bool) -> Exchange:

@@ -11,11 +11,16 @@ from beamjudge.schemas.responses import is_known_response
 from beamjudge.schemas.traces.attribute_spans import Attributes, AttributeSpan, numbered
 from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded, text_of
-from beamjudge.schemas.usage import read_counts
+from beamjudge.schemas.usage import read_usage
 
 KIND = "openinference.span.kind"
 _SILENT = frozenset({"RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "EVALUATOR", "GUARDRAIL"})
-_COUNTS = ("llm.token_count.prompt", "llm.token_count.completion", "llm.token_count.total")
+_COUNTS = {
+    "prompt_tokens": "llm.token_count.prompt",
+    "completion_tokens": "llm.token_count.completion",
+    "total_tokens": "llm.token_count.total",
+}
+_COUNTED = frozenset(_COUNTS.values())
 
 
 def read_openinference(span: AttributeSpan) -> Span:
@@ -28,11 +33,15 @@ def read_openinference(span: AttributeSpan) -> Span:
         span.parent,
         span.name,
         kind == "RETRIEVER",
-        read_counts(*map(attributes.get, _COUNTS)),
+        None if _COUNTED.isdisjoint(attributes) else read_usage(_counts(attributes)),
         span.times,
         lambda: _exchange(span, kind),
         speaks,
     )
+
+
+def _counts(attributes: Attributes) -> Json:
+    return {name: attributes.get(ours) for name, ours in _COUNTS.items()}
 
 
 def _exchange(span: AttributeSpan, kind: str) -> Exchange:

@@ -8,13 +8,17 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.traces.attribute_spans import AttributeSpan
 from beamjudge.schemas.traces.spans import Exchange, Span, Speaks
 from beamjudge.schemas.traces.values import decoded
-from beamjudge.schemas.usage import read_counts
+from beamjudge.schemas.usage import read_usage
 
 PREFIX = "ai.observability."
 RECORD_ID = PREFIX + "record_id"
 _TYPE = PREFIX + "span_type"
 _ARGUMENT = PREFIX + "call.kwargs."
-_COUNTS = tuple(f"{PREFIX}cost.{count}" for count in ("num_prompt_tokens", "num_completion_tokens", "num_tokens"))
+_COUNTS = {
+    "prompt_tokens": "num_prompt_tokens",
+    "completion_tokens": "num_completion_tokens",
+    "total_tokens": "num_tokens",
+}
 _SILENT = frozenset({"retrieval", "reranking", "tool", "embedding", "mcp"})
 
 
@@ -35,13 +39,14 @@ def read_trulens(span: AttributeSpan) -> Span:
         outputs = attributes.get(PREFIX + "record_root.output", outputs)
     elif kind == "retrieval":
         outputs = attributes.get(PREFIX + "retrieval.retrieved_contexts", outputs)
+    counts = {name: attributes.get(f"{PREFIX}cost.{ours}") for name, ours in _COUNTS.items()}
     speaks = Speaks.AGENT if kind in ("agent", "record_root") else Speaks.NO if kind in _SILENT else Speaks.YES
     return Span(
         span.id,
         span.parent,
         span.name,
         kind == "retrieval",
-        read_counts(*map(attributes.get, _COUNTS)),
+        read_usage(counts),
         span.times,
         lambda: Exchange(inputs or None, decoded(outputs) if kind == "retrieval" else outputs),
         speaks,
