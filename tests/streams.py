@@ -244,3 +244,80 @@ STREAMS = {
     ),
 }
 REASONED = {"anthropic", "gemini", "interaction"}
+# Message chunks of LangChain: (chunks, their text, input and output tokens). Most mark no end.
+_IN_TWO_PLACES = [
+    {"usage_metadata": {"input_tokens": 3, "output_tokens": 0, "total_tokens": 3}},
+    {"usage_metadata": {"input_tokens": 0, "output_tokens": 2, "total_tokens": 2}},
+]
+
+
+def dumped(content, **kwargs):
+    path = ["langchain", "schema", "messages", "AIMessageChunk"]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": {"content": content, **kwargs}}
+
+
+def message_chunk(content, **fields):
+    return {"content": content, "type": "AIMessageChunk", **fields}
+
+
+def block(text, index=0):
+    return {"type": "text", "text": text, "index": index}
+
+
+LANGCHAIN_STREAMS = {
+    "texts": ([message_chunk("At"), message_chunk(" six."), message_chunk("")], ANSWER, None),
+    "usage": (
+        [message_chunk("At"), message_chunk(" six.", usage_metadata={"input_tokens": 3, "output_tokens": 2})],
+        ANSWER,
+        (3, 2),
+    ),
+    "usage of each direction": (
+        [message_chunk("At", **_IN_TWO_PLACES[0]), message_chunk(" six.", **_IN_TWO_PLACES[1])],
+        ANSWER,
+        (3, 2),
+    ),
+    "dumps": ([dumped("At"), dumped(" six.", usage_metadata={"input_tokens": 3, "output_tokens": 2})], ANSWER, (3, 2)),
+    "dicts": ([{"type": "AIMessageChunk", "data": {"content": text}} for text in ("At", " six.")], ANSWER, None),
+    "parts": ([message_chunk([]), message_chunk([block("At")]), message_chunk([block(" six.")])], ANSWER, None),
+    "parts without numbers": (
+        [message_chunk([{"type": "text", "text": text}]) for text in ("At", " six.")],
+        ANSWER,
+        None,
+    ),
+    "two blocks": ([message_chunk([block("At")]), message_chunk([block("six.", 1)])], "At\nsix.", None),
+    "ids of the run and the provider": (
+        [message_chunk("At", id="lc_run--1"), message_chunk(" six", id="msg_1"), message_chunk(".", id="lc_run--1")],
+        ANSWER,
+        None,
+    ),
+    "two messages": (
+        [
+            message_chunk("Let me", id="run-1"),
+            message_chunk(" see.", id="run-1"),
+            message_chunk("At", id="run-2"),
+            message_chunk(" six.", id="run-2"),
+        ],
+        ANSWER,
+        None,
+    ),
+    "an agent's": (
+        [
+            message_chunk("Let me see."),
+            {"type": "tool", "content": "6:00", "tool_call_id": "c1"},
+            message_chunk("At"),
+            message_chunk(" six."),
+        ],
+        ANSWER,
+        None,
+    ),
+    "a whole message after chunks": (
+        [message_chunk("Let me see."), {"type": "ai", "content": ANSWER}],
+        ANSWER,
+        None,
+    ),
+    "a result after the answer": (
+        [message_chunk("At"), message_chunk(" six."), {"role": "tool", "content": "6:00"}],
+        ANSWER,
+        None,
+    ),
+}

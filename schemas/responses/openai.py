@@ -11,6 +11,7 @@ from beamjudge.schemas.responses.forms import are_typed, assistant, choice, firs
 from beamjudge.schemas.responses.streams import holds_answer, is_stream, join_stream, stream_format
 from beamjudge.schemas.responses.streams.chat import join_chunks
 from beamjudge.schemas.responses.streams.events import events_of
+from beamjudge.schemas.responses.streams.langchain import is_message_chunk
 from beamjudge.schemas.shapes import LIST, Noted, Rewritten, Shape
 
 
@@ -68,7 +69,10 @@ def _last_turn(value: dict[str, Json]) -> Json:
 
 
 def _has_output_items(value: dict[str, Json]) -> bool:
-    return are_typed(value["output"]) and value.get("object") != "response.compaction"
+    items = value["output"]
+    return (
+        are_typed(items) and value.get("object") != "response.compaction" and not is_message_chunk(first_object(items))
+    )
 
 
 def _last_output_message(value: dict[str, Json]) -> Rewritten:

@@ -15,6 +15,7 @@ from beamjudge.schemas.responses.forms import are_typed
 from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
 from beamjudge.schemas.responses.openai import OPENAI_SHAPES
 from beamjudge.schemas.responses.streams import is_response_event, is_stream
+from beamjudge.schemas.responses.streams.langchain import is_message_chunk
 from beamjudge.schemas.shapes import Shape, ShapeTable
 
 _FIELDS = (
@@ -69,7 +70,7 @@ def _holds_response(field: str) -> Callable[[dict[str, Json]], bool]:
     def fits(value: dict[str, Json]) -> bool:
         inner = value[field]
         if is_list(inner):  # the chunks of a stream; items of `output` are a shape of their own
-            return is_stream(inner) and not are_typed(inner)
+            return is_stream(inner) and (not are_typed(inner) or is_message_chunk(inner[0]))
         if not is_object(inner) or is_response_event(value):
             return False
         if _holds_fault(value, inner):

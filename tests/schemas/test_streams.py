@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from streams import ANSWER, REASONED, STREAMS, chat
+from streams import ANSWER, LANGCHAIN_STREAMS, REASONED, STREAMS, block, chat, message_chunk
 
 from beamjudge.schemas.responses import RESPONSES, normalize_response
 from beamjudge.schemas.responses.streams import STREAM_FORMATS
@@ -197,3 +197,111 @@ def test_a_whole_response_as_the_only_event():
 
 def test_a_writers_pieces():
     assert normalize_response({"sse": [{"data": {"value": "At"}}, {"data": {"value": " six."}}]}).text == ANSWER
+
+
+@pytest.mark.parametrize("name", LANGCHAIN_STREAMS)
+@pytest.mark.parametrize(
+    ("pack", "parsed"),
+    [
+        (list, ()),
+        (lambda chunks: {"output": chunks}, ()),
+        (lambda chunks: {"response": chunks}, ()),
+        (wrapped, ()),
+        (json.dumps, ("parsed_json_string",)),
+        (as_lines, ("parsed_event_stream",)),
+    ],
+)
+def test_message_chunks_of_langchain_are_joined(name, pack, parsed):
+    """They mark no end, so that none of them counts as cut off."""
+    chunks, text, tokens = LANGCHAIN_STREAMS[name]
+    form = normalize_response(pack(chunks))
+    assert (form.text, form.notes) == (text, parsed)
+    assert (form.usage and (form.usage.input_tokens, form.usage.output_tokens)) == tokens
+    assert normalize_response(form.canonical).canonical == form.canonical
+
+
+@pytest.mark.parametrize("name", LANGCHAIN_STREAMS)
+def test_message_chunks_are_of_one_format(name):
+    chunks = LANGCHAIN_STREAMS[name][0]
+    assert RESPONSES.claims(chunks) == ["stream"]
+    for chunk in chunks:
+        assert len([form.name for form in STREAM_FORMATS if form.claims(chunk)]) <= 1
+
+
+def test_a_conversation_may_end_with_a_chunk():
+    assert normalize_response([{"type": "human", "content": "When?"}, message_chunk(ANSWER)])[1:4] == (ANSWER, None, ())
+
+
+def call_chunk(args, **fields):
+    return message_chunk("", tool_call_chunks=[{"args": args, "type": "tool_call_chunk", **fields}])
+
+
+@pytest.mark.parametrize(
+    ("chunks", "text"),
+    [
+        (
+            [call_chunk("", name="hours", id="c", index=0), call_chunk('{"a":', index=0), call_chunk("1}", index=0)],
+            '[{"function":{"arguments":"{\\"a\\":1}","name":"hours"},"id":"c"}]',
+        ),
+        (  # without an index each is a whole call
+            [call_chunk("{}", name="f", id="c", index=None), call_chunk("{}", name="g", id="d", index=None)],
+            '[{"function":{"arguments":"{}","name":"f"},"id":"c"},{"function":{"arguments":"{}","name":"g"},"id":"d"}]',
+        ),
+        (
+            [
+                message_chunk("", additional_kwargs={"tool_calls": [{"index": 0, "id": "c", "function": piece}]})
+                for piece in ({"name": "f", "arguments": "{"}, {"arguments": "}"})
+            ],
+            '[{"function":{"arguments":"{}","name":"f"},"id":"c"}]',
+        ),
+    ],
+)
+def test_streamed_calls_of_langchain(chunks, text):
+    form = normalize_response(chunks)
+    assert (form.text, form.notes) == (text, ("tool_calls_only",))
+
+
+def test_parts_of_langchain_that_are_no_text():
+    thought = {"type": "thinking", "thinking": "Hm.", "index": 0}
+    form = normalize_response([message_chunk([thought]), message_chunk([thought]), message_chunk([block("At", 1)])])
+    assert (form.text, form.notes) == ("At", ("reasoning_not_shown",))
+    call = {"type": "input_json_delta", "partial_json": "{}", "index": 1}
+    form = normalize_response([message_chunk([block("At")]), message_chunk([call]), message_chunk(" six.")])
+    assert (form.text, form.notes) == (ANSWER, ())
+
+
+def test_a_filter_stops_a_stream_of_langchain():
+    end = message_chunk("", response_metadata={"finish_reason": "content_filter"})
+    assert normalize_response([message_chunk("At"), end]).notes == ("content_filtered",)
+    assert normalize_response([message_chunk(""), end]).fault.code == "blocked"
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize(
+    "pack",
+    [
+        lambda events: [f"data: {json.dumps(event)}" for event in events],
+        lambda events: [f"data:{json.dumps(event)}\n\n" for event in events],
+        lambda events: [line for event in events for line in ("event: x", f"data: {json.dumps(event)}", "")],
+        lambda events: [as_text(events[:1]).removesuffix("data: [DONE]\n\n"), as_text(events[1:])],
+        lambda events: [as_text(events)],
+    ],
+)
+def test_lines_of_events_are_joined(name, pack):
+    events, tokens = STREAMS[name]
+    form = normalize_response(pack(events))
+    assert (form.text, form.notes) == (ANSWER, ("reasoning_not_shown",) if name in REASONED else ())
+    assert (form.usage and (form.usage.input_tokens, form.usage.output_tokens)) == tokens
+
+
+def test_lines_end_with_the_mark_of_the_end():
+    lines = ["data: " + json.dumps(chat("At")), "data: " + json.dumps(chat(" six."))]
+    assert normalize_response(lines)[1:4] == (ANSWER, None, ("cut_stream",))
+    assert normalize_response([*lines, "data: [DONE]"])[1:4] == (ANSWER, None, ())
+    assert normalize_response(json.dumps([*lines, "data: [DONE]"])).notes == ("parsed_json_string",)
+
+
+@pytest.mark.parametrize("lines", [["data: a", "data: b"], ["data: {}", "data: {"], ["id: 1"], ["a", "data: [DONE]"]])
+def test_lines_of_something_else_are_kept(lines):
+    form = normalize_response(lines)
+    assert form.text == (lines[0] if len(lines) == 1 else json.dumps(lines, separators=(",", ":")))

@@ -6,7 +6,8 @@ from beamjudge.schemas.logged_text import FIRST_EVENTS
 from beamjudge.schemas.responses.streams.anthropic import ANTHROPIC_STREAMS
 from beamjudge.schemas.responses.streams.chat import CHAT_STREAMS
 from beamjudge.schemas.responses.streams.clouds import CLOUD_STREAMS
-from beamjudge.schemas.responses.streams.events import StreamFormat, candidates, events_of
+from beamjudge.schemas.responses.streams.events import StreamFormat, candidates, events_of, is_event_text
+from beamjudge.schemas.responses.streams.langchain import LANGCHAIN_STREAMS
 from beamjudge.schemas.responses.streams.openai import OPENAI_STREAMS, holds_answer, is_response_event
 from beamjudge.schemas.responses.streams.servers import SERVER_STREAMS
 from beamjudge.schemas.shapes import Noted, Rewritten
@@ -20,6 +21,7 @@ STREAM_FORMATS: tuple[StreamFormat, ...] = (
     *ANTHROPIC_STREAMS,
     *CLOUD_STREAMS,
     *SERVER_STREAMS,
+    *LANGCHAIN_STREAMS,
 )
 
 
@@ -27,14 +29,15 @@ def stream_format(value: Json, *, certain: bool = False) -> StreamFormat | None:
     """The format of a list of events: that of the first event that any format claims, among its first hundred,
     so that a long list that is no stream costs nothing.
 
-    Null for any other value. `certain` says that the list is known to be a stream, so that a single chunk is one too.
+    Null for any other value. `certain` says that the list is known to be a stream, so that a single chunk is one too;
+    lines of server-sent events tell it by themselves.
     """
     if not is_list(value) or not value:
         return None
     for event in candidates(value, FIRST_EVENTS):
         for form in STREAM_FORMATS:
             if form.claims(event):
-                return form if form.alone or certain or len(value) > 1 else None
+                return form if form.alone or certain or len(value) > 1 or is_event_text(value[0]) else None
     return None
 
 

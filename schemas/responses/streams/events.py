@@ -4,6 +4,7 @@ import base64
 import binascii
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from beamjudge.schemas.json_text import decode_container, is_list, is_object
@@ -13,6 +14,8 @@ Event: TypeAlias = dict[str, Json]
 _WRAPPER = frozenset({"event", "data", "id", "retry"})
 _CODED = frozenset({"chunk", "bytes"})
 _DONE = "[DONE]"
+_DATA = "data:"
+_EVENT_FIELDS = (_DATA, "event:", "id:", "retry:", ":")
 
 
 class Joined(NamedTuple):
@@ -36,7 +39,9 @@ class StreamFormat:
 
 
 def unwrap(item: Json) -> Json:
-    """The event in an item of a logged stream: `{"event", "data"}`, JSON text, or Bedrock's base64 chunk."""
+    """The event in an item of a logged stream: `{"event", "data"}`, JSON text, the same as the data of a server-sent
+    event, or Bedrock's base64 chunk.
+    """
     if isinstance(item, dict):
         if "data" in item:
             if item.keys() <= _WRAPPER and not is_text_event(item):
@@ -46,9 +51,24 @@ def unwrap(item: Json) -> Json:
             if isinstance(chunk, dict) and isinstance(coded := chunk.get("bytes"), str):
                 return _decoded_chunk(coded)
     elif isinstance(item, str):
-        decoded = decode_container(item)
-        return unwrap(decoded.value) if decoded else item.strip()
+        text = item.strip().removeprefix(_DATA)
+        decoded = decode_container(text)
+        return unwrap(decoded.value) if decoded else text.strip()
     return item
+
+
+def is_event_text(item: Json) -> bool:
+    """Whether an item is the text of server-sent events: lines that each begin with a field's name."""
+    return isinstance(item, str) and item.lstrip().startswith(_EVENT_FIELDS)
+
+
+def _lines(items: list[Json]) -> Iterator[Json]:
+    """The items of a stream; text of server-sent events, as it came over the network, is its lines."""
+    for item in items:
+        if isinstance(item, str) and "\n" in item and is_event_text(item):
+            yield from item.split("\n")
+        else:
+            yield item
 
 
 def is_text_event(item: dict[str, Json]) -> bool:
@@ -67,7 +87,7 @@ def _decoded_chunk(coded: str) -> Json:
 
 def events_of(items: list[Json]) -> tuple[list[Event], bool]:
     """The events of a stream that are objects, and whether the mark of its end is among them."""
-    unwrapped = [unwrap(item) for item in items]
+    unwrapped = [unwrap(item) for item in _lines(items)]
     return [event for event in unwrapped if isinstance(event, dict)], _DONE in unwrapped
 
 
@@ -75,7 +95,7 @@ def candidates(items: list[Json], most: int) -> Iterator[Event]:
     """The first events of a list that may be a stream; none where it holds something that is no event."""
     if not set(map(type, items)) <= {dict, str}:
         return
-    for item in items[:most]:
+    for item in islice(_lines(items), most):
         if is_object(event := unwrap(item)):
             yield event
 
