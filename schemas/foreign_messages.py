@@ -30,6 +30,13 @@ _KEPT_FIELDS = frozenset(_KEPT)
 _CONTENT_FIELDS = ("parts", "blocks", "message")
 
 
+def is_pair(value: list[Json]) -> bool:
+    """Whether a list is a message, LangChain's `["human", text]`."""
+    return (
+        len(value) == 2 and isinstance(value[0], str) and value[0] in _PAIR_ROLES and isinstance(value[1], (str, list))
+    )
+
+
 def is_foreign_message(value: Json) -> bool:
     """Whether `value` is a message of another form."""
     return is_pair(value) if isinstance(value, list) else _in_common_form(value) is not None
@@ -47,10 +54,13 @@ def _in_common_form(value: Json) -> dict[str, Json] | None:
     """The message that a foreign object is; null for any other value."""
     if not isinstance(value, dict):
         return None
-    if (role := value.get("role")) is not None:
+    role = value.get("role")
+    if role is not None and value.get("lc") is None:
         return _with_content(value, role) if value.get("content") is None else None
     if ("type" in value or "lc" in value) and (said_by := _langchain_role(value)) is not None:
         return _langchain_message(value, said_by)
+    if role is not None:
+        return None
     if ("from" in value or "author" in value) and (sender := _sender(value)) is not None:
         return {"role": common_role(sender), "content": value.get("value", value.get("content"))}
     return None
@@ -64,13 +74,6 @@ def _with_content(value: dict[str, Json], role: Json) -> dict[str, Json] | None:
             rest = {field: item for field, item in value.items() if field not in (name, "content")}
             return {**rest, "role": common_role(role), "content": content}
     return None
-
-
-def is_pair(value: list[Json]) -> bool:
-    """Whether a list is a message, LangChain's `["human", text]`."""
-    return (
-        len(value) == 2 and isinstance(value[0], str) and value[0] in _PAIR_ROLES and isinstance(value[1], (str, list))
-    )
 
 
 def _sender(value: dict[str, Json]) -> str | None:

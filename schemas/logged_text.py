@@ -83,8 +83,8 @@ def _objects(text: str) -> DecodedJson | None:
 
 
 def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
-    """The events of a text stream: objects are themselves, other data is `{"event", "data"}` with the event's name, and
-    text without a name is left out, but for the mark of the end.
+    """The events of a text stream: objects are themselves, lists and text are `{"event", "data"}`, text with the name
+    of its event. Text without a name is left out, but for the mark of the end.
 
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
@@ -112,7 +112,7 @@ def _events(text: str) -> DecodedJson | None:
     for block in dict.fromkeys(blocks):  # whatever a stream repeats, often a million times, is read once
         lines = block.split("\n")
         if block[:1] == ":" or "\n:" in block:
-            lines = [line for line in lines if line[:1] != ":"]  # without comments
+            lines = [line for line in lines if line[:1] != ":"]  # comments, of which there may be millions
         read = reader.read(lines)
         if read is None:
             return None
@@ -130,6 +130,7 @@ class _EventReader:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.has_json = False
+        self._unusual: dict[str, Json] = {}  # data that is no plain object, by its text
         self._broken = 0
 
     def read(self, lines: list[str]) -> list[Json] | None:
@@ -137,9 +138,9 @@ class _EventReader:
         found: list[Json] = []  # of each line of data, null where it is text
         for line in lines:
             if line[:5] == "data:":
-                event: Json = decode_object(line[5:])
+                event: Json = decode_object(line[5:]) if line[5:6] == "{" or line[5:7] == " {" else None
                 if event is None:
-                    event = self._json_event(line[5:].strip())
+                    event = self._unusual_event(line[5:].strip())
                 if self._broken > _MOST_BROKEN_LINES:
                     return None
                 found.append(event)
@@ -147,6 +148,12 @@ class _EventReader:
                 return None
         self.has_json = self.has_json or any(event is not None for event in found)
         return _with_text(lines, found) if None in found else found
+
+    def _unusual_event(self, text: str) -> Json:
+        """What `_json_event` makes of a text, which may stand in a stream again and again."""
+        if text not in self._unusual:
+            self._unusual[text] = self._json_event(text)
+        return self._unusual[text]
 
     def _json_event(self, text: str) -> Json:
         """The event of data that is JSON by itself: a line that is cut off could otherwise swallow its neighbour."""

@@ -102,10 +102,13 @@ def read_part(part: Json) -> Part:
         return Part(PartKind.TEXT, part if isinstance(part, str) else canonical_json(part))
     if _TOLD_BY.isdisjoint(part):
         return _UNKNOWN
-    kind = part.get("type")
-    if not isinstance(kind, str):
-        kind = part.get("block_type")  # LlamaIndex
+    kind = _type_of(part)
     return _typed_part(part, kind) if isinstance(kind, str) else _keyed_part(part)
+
+
+def _type_of(part: dict[str, Json]) -> Json:
+    kind = part.get("type")
+    return kind if isinstance(kind, str) else part.get("block_type")  # LlamaIndex
 
 
 def _typed_part(part: dict[str, Json], kind: str) -> Part:
@@ -146,9 +149,11 @@ def _keyed_part(part: dict[str, Json]) -> Part:
         return Part(PartKind.REASONING) if part.get("thought") is True else Part(PartKind.TEXT, text)
     if isinstance(text, dict) and isinstance(inner := text.get("text"), str):  # ApplyGuardrail
         return Part(PartKind.TEXT, inner)
+    if not _WRAPPERS.isdisjoint(part):
+        for name, value in part.items():
+            if name in _WRAPPERS and is_object(value):
+                return _wrapped_text(value)
     for name, value in part.items():
-        if name in _WRAPPERS and is_object(value):
-            return _wrapped_text(value)
         kind = _KEYS.get(name)
         if kind is None or value is None:
             continue
@@ -209,8 +214,8 @@ def _placeholder(name: str) -> Part:
     return Part(PartKind.OTHER, f"[{_PLACEHOLDERS.get(name, name)}]")
 
 
-_UNKNOWN = _placeholder("part")
 _NO_TEXT = MessageText("")
+_UNKNOWN = _placeholder("part")
 
 
 def content_text(content: Json) -> MessageText:
@@ -236,7 +241,7 @@ def _plain_part(part: Json) -> str | None:
     if len(part) == 1:
         said = part.get("text")
         return said if isinstance(said, str) else None
-    return _typed_text(part) if (part.get("type") or part.get("block_type")) == "text" else None
+    return _typed_text(part) if _type_of(part) == "text" else None
 
 
 def read_content(content: Json) -> tuple[MessageText, bool]:

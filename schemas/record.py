@@ -38,6 +38,7 @@ NOTE_CODES: dict[str, str] = {
     "surrogates_replaced": "unpaired surrogates were replaced by U+FFFD",
     "bad_timestamp": "the timestamp could not be read and is null",
     "parsed_json_string": "a string that is a full provider envelope was parsed as JSON",
+    "body_unreadable": "a logged body begins like JSON but is none, perhaps since it was cut; it is read as text",
     "parsed_python_repr": "a string that is the repr of a Python dict with a full provider envelope was read as one",
     "parsed_event_stream": "a string of server-sent events, or of JSON lines, was parsed",
     "cut_stream": "the streamed response has no end; what there is of it is judged",

@@ -15,7 +15,7 @@ _INPUT = (
     "inputTokens",
     "promptTokenCount",
     "prompt_eval_count",  # Ollama
-    "prompt_token_count",  # Llama on Bedrock
+    "prompt_token_count",  # Llama on Bedrock, and Gemini's Python library
     "inputTextTokenCount",  # Titan
     "total_input_tokens",  # Gemini's interactions
     "input_token_count",  # watsonx
@@ -27,6 +27,7 @@ _OUTPUT = (
     "output_tokens",
     "outputTokens",
     "candidatesTokenCount",
+    "candidates_token_count",
     "eval_count",
     "generation_token_count",
     "tokenCount",
@@ -36,7 +37,7 @@ _OUTPUT = (
     "completionTokens",
     "num_tokens_generated",
 )
-_TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
+_TOTAL = ("total_tokens", "totalTokens", "totalTokenCount", "total_token_count")
 # Every one of these names has one of these words in it.
 WORDS_OF_COUNTS = ("oken", "eval_count")
 # Where a response has its counts: paths of fields, from the most to the least specific place.
@@ -107,7 +108,8 @@ def _usage_of(response: dict[str, Json]) -> TokenUsage | None:
         return read_usage({**response, **counted})
     if not _COUNTED_BESIDE.isdisjoint(response):
         return read_usage(response)
-    return _palm_usage(response.get("metadata"))
+    last = next(iter(reversed(as_list(response.get("messages")))), None)  # LangGraph
+    return _usage_of(last) if is_object(last) else _palm_usage(response.get("metadata"))
 
 
 def _palm_usage(metadata: Json) -> TokenUsage | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from beamjudge.schemas.foreign_messages import to_message
 from beamjudge.schemas.json_text import is_list, is_object
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.log_tables.gateways import LITELLM
 from beamjudge.schemas.log_tables.table import LogTable, body_of, has
 from beamjudge.schemas.messages import ASSISTANT_ROLES, message_role
 
@@ -72,7 +73,9 @@ CONVERSATION = LogTable(
 def _is_messages_and_response(data: Mapping[str, Json]) -> bool:
     if data.get("messages") is None or "response" not in data or (data.get("choices") is not None and "object" in data):
         return False
-    return not any(name in data for name in ("request", "call_type", "custom_id", "user_input"))
+    return not any(
+        data.get(name) is not None for name in ("request", "custom_id", "user_input")
+    ) and not LITELLM.matches(data)
 
 
 MESSAGES_AND_RESPONSE = LogTable(

@@ -9,7 +9,7 @@ learn.microsoft.com/azure/azure-monitor/reference/tables/apimanagementgatewayllm
 from collections.abc import Mapping
 
 from beamjudge.schemas.json_text import is_object
-from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.json_value import Json, compact_json
 from beamjudge.schemas.log_tables.table import LogTable, has, http_status, is_empty, names_error
 
 _AGENT_COLUMN = "request_raw"
@@ -81,8 +81,15 @@ DATABRICKS_UNITY = LogTable(
 def _request_of_litellm(value: Json) -> Json:
     """The body as the proxy got it, out of what it notes beside it."""
     body = value.get("body") if is_object(value) else None
-    return body if is_object(body) else value
+    return _unredacted(body if is_object(body) else value)
 
+
+def _unredacted(value: Json) -> Json:
+    """Nothing where the proxy was told to keep no messages, and wrote that into their places."""
+    return None if _REDACTED in (value if isinstance(value, str) else compact_json(value)) else value
+
+
+_REDACTED = '"redacted-by-litellm"'
 
 LITELLM = LogTable(
     name="litellm_spend_logs",
@@ -93,7 +100,7 @@ LITELLM = LogTable(
         "request": ("messages", "proxy_server_request"),
         "response": ("response",),
     },
-    read={"request": _request_of_litellm},
+    read={"request": _request_of_litellm, "response": _unredacted},
     failed=lambda data: data.get("status") == "failure",
     usage=("prompt_tokens", "completion_tokens", "total_tokens"),
     milliseconds=("request_duration_ms",),
@@ -146,6 +153,8 @@ _VENDOR_COLUMNS = frozenset(
 def _is_exchange(data: Mapping[str, Json]) -> bool:
     """Request and response beside a status of HTTP, by the column's name or by what is logged beside it."""
     if "request" not in data or "response" not in data or not _VENDOR_COLUMNS.isdisjoint(data):
+        return False
+    if data["request"] is None and data.get("messages") is not None:  # it is there
         return False
     if "status_code" in data or "response_code" in data or "http_status" in data:
         return True

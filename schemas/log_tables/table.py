@@ -1,5 +1,6 @@
 """A table of logged calls as a platform writes it: how it is told by its columns, and which column holds what."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,11 +13,12 @@ from beamjudge.schemas.paths import lookup
 from beamjudge.schemas.responses.faults import BLOCKED, FIRST_ERROR_STATUS, UPSTREAM_ERROR, ResponseFault, find_fault
 from beamjudge.schemas.row import TokenUsage
 from beamjudge.schemas.timestamps import read_timestamp
-from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
+from beamjudge.schemas.traces.values import decoded, unwrapped_request, unwrapped_response
 from beamjudge.schemas.usage import read_usage
 
 WHOLE_RECORD = "."  # in the place of a path: the record itself
 _STATUS_DIGITS = 3
+_JSON_START = re.compile(r"\s{0,8}(?:\{\s{0,8}\"|\[\s{0,8}\{)")
 _STATUSES = range(100, 600)
 _BODIES = ("request", "response")
 _NO_ERROR = frozenset({"", "none", "null", "nan", "false", "0", "no", "n/a", "[]", "{}", "no error"})
@@ -70,7 +72,8 @@ class LogTable:
         notes: list[str] = []
         values: dict[str, Json] = {}
         for column, paths in self.columns.items():
-            value = first_value(data, paths, is_said=self.is_plain and column in _BODIES)
+            is_nothing = None if column not in _BODIES else _is_no_text if self.is_plain else is_empty
+            value = first_value(data, paths, is_nothing)
             if (own := self.read.get(column)) is not None:
                 value = own(value)
             values[column] = body_of(value, notes) if column in _BODIES and not self.is_plain else value
@@ -113,14 +116,27 @@ class LogTable:
         return None
 
 
-def first_value(data: dict[str, Json], paths: tuple[str, ...], *, is_said: bool = False) -> Json:
-    """The first value at one of the paths that is not null, no empty object and no empty text, which tables have for
-    nothing; but for empty text where what `is_said` may be empty."""
+def first_value(
+    data: dict[str, Json], paths: tuple[str, ...], is_nothing: Callable[[Json], bool] | None = None
+) -> Json:
+    """The first value at one of the paths that is neither null nor nothing: an empty object or text, where it is not
+    said what else is.
+    """
+    is_nothing = _is_blank if is_nothing is None else is_nothing
     for path in paths:
         value = data if path == WHOLE_RECORD else lookup(data, path)
-        if value is not None and value != {} and (is_said or value != ""):
+        if value is not None and not is_nothing(value):
             return value
     return None
+
+
+def _is_blank(value: Json) -> bool:
+    return value in ({}, "")
+
+
+def _is_no_text(value: Json) -> bool:
+    """What cannot have been said: any text can, an empty one too."""
+    return value == {}
 
 
 def is_empty(value: Json) -> bool:
@@ -134,21 +150,23 @@ def body_of(value: Json, notes: list[str]) -> Json:
     """A logged body: its JSON decoded, whatever it is. That it was text is how the table is made, so has no note."""
     if not isinstance(value, str):
         return value
-    decoded = read_body(value, _any_container)
-    if decoded is None:
+    body = read_body(value, _any_container)
+    if body is None:
+        if _JSON_START.match(value):
+            notes.append("body_unreadable")
         return value
-    notes += (note for note in decoded.notes if note != "parsed_json_string")
-    return decoded.value
+    notes += (note for note in body.notes if note != "parsed_json_string")
+    return body.value
 
 
 def traced_request(value: Json) -> Json:
-    """The request in what a traced function took, as an object or its JSON text."""
-    return unwrapped_request(body_of(value, []))
+    """The request in what a traced function took, as it is or as JSON text."""
+    return unwrapped_request(body_of(decoded(value), []))
 
 
 def traced_response(value: Json) -> Json:
-    """The response in what a traced function gave, as an object or its JSON text."""
-    return unwrapped_response(body_of(value, []))
+    """The response in what a traced function gave, as it is or as JSON text."""
+    return unwrapped_response(body_of(decoded(value), []))
 
 
 def _any_container(value: Json) -> bool:

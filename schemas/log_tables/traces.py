@@ -7,10 +7,11 @@ Their formats, and where each is written down, are those of `schemas/traces`.
 
 from collections.abc import Mapping
 
-from beamjudge.schemas.json_text import as_list, is_list, is_object
+from beamjudge.schemas.json_text import as_list, first_of, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable, has, is_empty, traced_request, traced_response
 from beamjudge.schemas.paths import lookup
+from beamjudge.schemas.traces.attribute_spans import is_error
 from beamjudge.schemas.traces.containers import objects
 from beamjudge.schemas.traces.documents import RetrieverSchema, read_documents
 from beamjudge.schemas.traces.grouping import holds_one_trace, spans_of_record
@@ -28,7 +29,7 @@ def _is_trace(data: Mapping[str, Json]) -> bool:
 
 
 def _is_search_result(data: Mapping[str, Json]) -> bool:
-    if data.get("trace") is None or "messages" in data or "main_input" in data:
+    if (data.get("trace") is None and data.get("spans") is None) or "messages" in data or "main_input" in data:
         return False
     if data.get("trace_id") is not None:
         return sum(column in data for column in _SEARCHED) >= _FEWEST_SEARCHED
@@ -55,9 +56,10 @@ SEARCH_RESULT = LogTable(
         "timestamp": ("request_time", "timestamp_ms", "trace.info.request_time", "trace.info.timestamp_ms"),
         "request": ("request",),
         "response": ("response",),
-        "trace": ("trace",),
+        "trace": ("trace", "spans"),
     },
     read={"request": traced_request, "response": traced_response},
+    failed=lambda data: is_error(first_of(data, ("state", "status"))),
     milliseconds=("execution_duration", "execution_time_ms"),
     empty_is_error=False,
     is_plain=True,

@@ -41,14 +41,15 @@ def decode_request(value: Json) -> tuple[Json, tuple[str, ...]]:
 
 def _open(text: str) -> tuple[Json, tuple[str, ...], Shape | None]:
     """What `decode_request` makes of a text, and the shape of that, which is known by then."""
-    shapes: list[Shape | None] = []
+    shape: Shape | None = None
 
     def accepts(body: Json) -> bool:
-        shapes.append(REQUESTS.claim(body))
-        return is_request_envelope(body, shapes[-1])
+        nonlocal shape
+        shape = REQUESTS.claim(body)
+        return is_request_envelope(body, shape)
 
     decoded = read_body(text, accepts, streams=False)
-    return (text, (), None) if decoded is None else (*decoded, shapes[-1])
+    return (text, (), None) if decoded is None else (*decoded, shape)
 
 
 def is_known_request(value: Json) -> bool:

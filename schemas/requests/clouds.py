@@ -7,7 +7,7 @@ Sources: ai.google.dev/api/generate-content, docs.aws.amazon.com/bedrock/latest/
 from itertools import groupby
 
 from beamjudge.schemas.foreign_messages import to_message
-from beamjudge.schemas.json_text import as_list, has_any, is_list, is_object
+from beamjudge.schemas.json_text import as_list, first_of, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import common_role
 from beamjudge.schemas.requests.forms import are_messages, is_text, request, system, user
@@ -16,7 +16,7 @@ from beamjudge.schemas.shapes import Shape
 
 def _is_contents(value: dict[str, Json]) -> bool:
     contents = value["contents"]
-    return is_text(contents) or (is_object(contents) and "parts" in contents) or _are_contents(contents)
+    return is_text(contents) or _are_contents([contents] if is_object(contents) else contents)
 
 
 def _are_contents(contents: Json) -> bool:
@@ -31,12 +31,16 @@ def _are_contents(contents: Json) -> bool:
 
 
 # A turn has `parts`, a part one of the other fields. Client libraries take both, and both spellings.
-_CALLS = frozenset({"functionCall", "function_call"})
-_CONTENT_FIELDS = _CALLS | {
-    *("parts", "text", "inlineData", "inline_data", "fileData", "file_data"),
-    *("functionResponse", "function_response", "executableCode", "executable_code"),
-    *("codeExecutionResult", "code_execution_result"),
+_MODEL_PARTS = frozenset(
+    {"functionCall", "function_call", "executableCode", "executable_code"}
+    | {"codeExecutionResult", "code_execution_result"}
+)
+_PART_FIELDS = _MODEL_PARTS | {
+    *("text", "inlineData", "inline_data", "fileData", "file_data", "fileUri", "file_uri", "uri"),
+    *("functionResponse", "function_response"),
 }
+_CONTENT_FIELDS = _PART_FIELDS | {"parts"}
+_INSTRUCTION = ("systemInstruction", "system_instruction")
 
 
 def _contents_messages(value: dict[str, Json]) -> Json:
@@ -44,7 +48,8 @@ def _contents_messages(value: dict[str, Json]) -> Json:
     are one turn of the user, calls of functions one of the model (github.com/googleapis/python-genai, README).
     """
     contents = value["contents"]
-    given = value.get("systemInstruction") or value.get("system_instruction")
+    config = value.get("config")  # of the client libraries
+    given = first_of(value, _INSTRUCTION) or (first_of(config, _INSTRUCTION) if is_object(config) else None)
     instruction = given.get("parts") if is_object(given) else given
     messages: list[Json] = [*system(instruction)]
     for role, group in groupby(contents if is_list(contents) else [contents], _role_of_part):
@@ -61,16 +66,22 @@ def _role_of_part(item: Json) -> str | None:
     """Whose turn a text or part is of; null for a whole turn."""
     if not isinstance(item, dict):
         return "user"
-    return None if "parts" in item else "user" if _CALLS.isdisjoint(item) else "assistant"
+    if "parts" in item or "role" in item:
+        is_part = item.get("parts") is None and not isinstance(item.get("role"), str) and has_any(item, _PART_FIELDS)
+        if not is_part:
+            return None
+    return "user" if _MODEL_PARTS.isdisjoint(item) or not has_any(item, _MODEL_PARTS) else "assistant"
 
 
 def _content_message(turn: Json) -> Json:
     if not is_object(turn):
         return turn
-    parts = turn["parts"]
+    role, parts = turn.get("role"), turn.get("parts")
+    if parts is None and has_any(turn, _PART_FIELDS):  # a part with a role of its own
+        part = {name: item for name, item in turn.items() if name not in ("role", "parts")}
+        return {"role": common_role(role), "content": [part]}
     if not isinstance(parts, list):
         parts = [parts]
-    role = turn.get("role")
     if len(turn) == (1 if role is None else 2):  # by far the most frequent forms, without the detour
         return {"role": common_role(role) if role else "user", "content": parts}
     return to_message({**turn, "role": role or "user", "parts": parts})

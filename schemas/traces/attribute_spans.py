@@ -23,11 +23,12 @@ _SCALARS = frozenset(
 _COLUMN = "attributes."
 # Every span has one of these, so that a record with one as a column has its attributes there.
 OWN_COLUMNS = frozenset({"openinference.span.kind", "gen_ai.operation.name", "gen_ai.system", "gen_ai.provider.name"})
+# Usual fields of a span, none of which is an attribute by itself: a span with no others has no attributes as columns.
 _FIELDS = frozenset(
     {"traceId", "spanId", "parentSpanId", "traceState", "flags", "name", "kind", "startTimeUnixNano", "endTimeUnixNano"}
     | {"attributes", "events", "links", "status", "context", "parent_id", "start_time", "end_time", "status_code"}
 )
-# Objects with a span's ids, and others of its fields.
+# Objects with a span's ids, and the fields that may hold its parent's id: a span without any has none elsewhere.
 _CONTEXTS = ("context", "spanContext", "_spanContext", "trace")
 _HOLDERS = frozenset({*_CONTEXTS, "record", "parentSpanContext"})
 _MOST_DIGITS = 9
@@ -54,9 +55,7 @@ class AttributeSpan(NamedTuple):
 
 def read_attribute_span(span: dict[str, Json]) -> AttributeSpan:
     """A logged span in any of the spellings. Never raises."""
-    found = _first(span, "spanId", "span_id", "context.span_id")
-    if found is None:
-        found = _first(_context(span), "spanId", "span_id")
+    found = _first(span, "spanId", "span_id", "context.span_id") or _first(_context(span), "spanId", "span_id")
     parent = _first(span, "parentSpanId", "parent_span_id", "parent_id", "parentId")
     if parent is None and not _HOLDERS.isdisjoint(span):
         above = _object(span.get("parentSpanContext"))  # JavaScript's SDK

@@ -68,17 +68,20 @@ class Span:
 def exchange_of(spans: Sequence[Span]) -> Exchange:
     """The request and response of a trace whose root may be a step of the server around the application.
 
-    They are the root's; where it has neither, those of the first agent; where no agent has any, the request of the
-    first and the response of the last of the outermost steps that have some. A retriever answers nothing.
+    They are the only root's; where it has neither, or steps stand side by side without one, those of the first agent;
+    where no agent has any, the request of the first and the response of the last of the outermost steps that have
+    some. A retriever answers nothing.
     """
     root = root_of(spans)
-    if root is not None and root.has_content:
+    if root is not None and root.has_content and len(roots_of(spans)) <= 1:
         return root.exchange if root.speaks is not Speaks.NO else root.exchange._replace(response=None)
     speaking = [span.speaks is not Speaks.NO and span.has_content for span in spans]
     outer = _outermost(spans, speaking)
     agents = [span for span, speaks in zip(spans, speaking, strict=True) if speaks and span.speaks is Speaks.AGENT]
     if agents:
         outer = [min(agents, key=_start)]
+    if not outer and root is not None:
+        return root.exchange._replace(response=None)
     asked = (span.exchange.request for span in sorted(outer, key=_start))
     answered = (span.exchange.response for span in sorted(outer, key=_end, reverse=True))
     return Exchange(
@@ -103,6 +106,11 @@ def root_of(spans: Sequence[Span]) -> Span | None:
     return next((span for span in spans if span.parent not in known), None)
 
 
+def roots_of(spans: Sequence[Span]) -> list[Span]:
+    """The spans without a parent."""
+    return [span for span in spans if span.parent is None]
+
+
 def last_retrieval(spans: Sequence[Span]) -> Span | None:
     """The retriever that started last among those without a retriever above them; ties go to the later in the list."""
     steps = _outermost(spans, [span.is_retriever for span in spans])
@@ -118,7 +126,7 @@ def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
     A count that one of the summed spans does not report is null, since a part is not the sum.
     """
     reporting = _outermost(spans, [span.usage is not None for span in spans])
-    counted = [span.usage for span in reporting if span.usage is not None]
+    counted = [_whole_usage(span) for span in reporting]
     if not counted:
         return None
     return TokenUsage(
@@ -128,10 +136,21 @@ def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
     )
 
 
-def seconds_of(span: Span | None) -> float | None:
-    """The time that a span took, in seconds; null where it is not known."""
-    start, end = Times() if span is None else span.times
-    return None if start is None or end is None or end < start else (end - start) / 1e9
+def _whole_usage(span: Span) -> TokenUsage:
+    """A span's counts. What an embedding or a tool makes has no tokens, so that none are missing."""
+    usage = span.usage or TokenUsage(None, None, None)
+    if span.speaks is not Speaks.NO or usage.output_tokens is not None or usage.input_tokens is None:
+        return usage
+    return TokenUsage(usage.input_tokens, 0, usage.input_tokens if usage.total_tokens is None else usage.total_tokens)
+
+
+def seconds_of(*spans: Span) -> float | None:
+    """The time from the first start to the last end of some steps, in seconds; null where it is not known."""
+    starts = [span.times.start for span in spans if span.times.start is not None]
+    ends = [span.times.end for span in spans if span.times.end is not None]
+    if not starts or not ends or max(ends) < min(starts):
+        return None
+    return (max(ends) - min(starts)) / 1e9
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:

@@ -31,12 +31,35 @@ def decoded(value: Json) -> Json:
 
 def unwrapped_request(value: Json) -> Json:
     """The inputs of a traced function are an object of its arguments; an only argument is the request itself."""
-    return _unwrapped(value, is_known_request)
+    return _unwrapped(_argument(value), is_known_request)
 
 
 def unwrapped_response(value: Json) -> Json:
     """The outputs of a traced function; an object of one field is that field."""
-    return _unwrapped(value, is_known_response)
+    return _unwrapped(_argument(value), is_known_response)
+
+
+def _argument(value: Json) -> Json:
+    """What a tracer's own envelope holds: `{"args", "kwargs"}` with one argument or with named ones alone (Langfuse's
+    `@observe`, OpenLLMetry's decorators), and OpenLLMetry's inputs and outputs of LangChain with what it adds to them.
+    """
+    if not is_object(value) or "kwargs" not in value:
+        return value
+    for name, beside in _ENVELOPES.items():
+        if name in value and value.keys() <= beside:
+            return value[name]
+    if value.keys() != {"args", "kwargs"}:
+        return value
+    args, named = as_list(value["args"]), value["kwargs"]
+    if not named:
+        return args[0] if len(args) == 1 else value
+    return value if args else named
+
+
+_ENVELOPES = {
+    "inputs": frozenset({"inputs", "tags", "metadata", "kwargs"}),
+    "outputs": frozenset({"outputs", "kwargs"}),
+}
 
 
 def _unwrapped(value: Json, is_known: Callable[[Json], bool]) -> Json:

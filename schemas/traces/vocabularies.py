@@ -18,7 +18,7 @@ def vocabulary_of(names: Collection[str]) -> Vocabulary | None:
     """
     if openinference.KIND in names:
         return openinference.read_openinference
-    found = set(map(_named, names))
+    found = {_named(name[:_LONGEST_PREFIX]) for name in names}
     return next((vocabulary for vocabulary in _BY_PREFIX if vocabulary in found), None)
 
 
@@ -27,6 +27,9 @@ _BY_PREFIX: dict[Vocabulary, tuple[str, ...]] = {
     mlflow_spans.read_mlflow: (mlflow_spans.PREFIX,),
     gen_ai.read_gen_ai: gen_ai.PREFIXES,
 }
+
+
+_LONGEST_PREFIX = max(len(prefix) for prefixes in _BY_PREFIX.values() for prefix in prefixes)
 
 
 @lru_cache(maxsize=4096)  # the spans of a log have the same few names again and again

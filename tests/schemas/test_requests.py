@@ -235,6 +235,33 @@ def test_messages_that_say_nothing_are_turns_of_the_user():
     assert form.history == (Turn("user", ""), Turn("tool", ""), Turn("aide", ""))
 
 
+def test_parts_and_turns_among_contents():
+    roles = [{"role": "user", "text": "a"}, {"role": "model", "text": "b"}, {"role": "user", "text": "c"}]
+    form = normalize_request({"contents": roles})
+    assert (form.text, form.history) == ("c", (Turn("user", "a"), Turn("assistant", "b")))
+    nulls = {"functionCall": None, "parts": None, "role": None}
+    form = normalize_request({"contents": [{**nulls, "text": "When?"}]})
+    assert (form.text, form.notes) == ("When?", ())
+    for name, placeholder in (("inlineData", "[image]"), ("inline_data", "[image]"), ("fileData", "[image]")):
+        form = normalize_request({"contents": ["a", {name: {"mimeType": "image/png"}}, "b"]})
+        assert (form.text, form.notes) == (f"a\n{placeholder}\nb", ("non_text_part",))
+    assert normalize_request({"contents": {"text": "a"}}).text == "a"
+    assert normalize_request({"contents": [{"name": "files/1", "uri": "https://x"}, "a"]}).text == "[part]\na"
+    for name in ("functionCall", "function_call", "executableCode", "executable_code"):
+        form = normalize_request({"contents": ["a", {name: {"name": "f"}}]})
+        assert (form.text, form.notes) == ("a", ("later_turns_not_shown",)), name
+        assert [message["role"] for message in form.canonical["messages"]] == ["user", "assistant"]
+
+
+@pytest.mark.parametrize("holder", [None, "config"])
+@pytest.mark.parametrize("name", ["systemInstruction", "system_instruction"])
+def test_the_instruction_of_contents(holder, name):
+    for said in ("Be brief.", {"parts": [{"text": "Be brief."}]}):
+        beside = {name: said} if holder is None else {holder: {name: said, "temperature": 0}}
+        form = normalize_request({"model": "gemini", "contents": "When?", **beside})
+        assert (form.text, form.history) == ("When?", (Turn("system", "Be brief."),))
+
+
 def test_a_turn_of_contents_keeps_its_other_fields():
     form = normalize_request({"contents": [{"role": "model", "parts": {"text": "a"}, "id": 1}, {"parts": None}]})
     assert form.canonical == {

@@ -446,6 +446,53 @@ def test_langfuse_trace_and_observations():
     assert texts(read_trace(whole)) == ("Asked", "Said")
 
 
+def _side_by_side(kind, start, seconds, asked, answered, **more):
+    return {
+        "id": kind,
+        "traceId": "t",
+        "type": kind.partition(" ")[0],
+        "parentObservationId": None,
+        "startTime": f"2026-11-29T10:00:0{start}Z",
+        "endTime": f"2026-11-29T10:00:0{start + seconds}Z",
+        "input": asked,
+        "output": answered,
+        **more,
+    }
+
+
+def test_steps_side_by_side_without_a_root():
+    found = _side_by_side("EMBEDDING", 0, 1, "vector of it", [0.5], usage={"input": 5})
+    rewritten = _side_by_side("GENERATION 1", 2, 1, "Which tea?", "tea, kinds")
+    told = _side_by_side("GENERATION 2", 4, 3, "tea, kinds", "Green tea.", usage={"input": 12, "output": 3})
+    for spans in ([found, rewritten, told], [told, found, rewritten]):
+        facts = read_trace(spans)
+        assert texts(facts) == ("Which tea?", "Green tea.")
+        assert (facts.latency_seconds, facts.failed) == (7.0, False)
+    assert texts(read_trace([found, told])) == ("tea, kinds", "Green tea.")
+    alone = read_trace([found])
+    assert (alone.request, alone.response) == ("vector of it", None)
+    # An embedding makes no tokens: 5 + 12, 0 + 3, 5 + 15.
+    assert read_trace([found, told]).usage == TokenUsage(17, 3, 20)
+    broken = [{**span, "level": "ERROR"} for span in (found, told)]
+    assert [read_trace(spans).failed for spans in (broken, [broken[0], told])] == [True, False]
+
+
+def test_arguments_in_the_envelopes_of_tracers():
+    args = flat_span("a", attributes={"traceloop.entity.input": json.dumps({"args": ["Which tea?"], "kwargs": {}})})
+    assert read_trace([args]).request == "Which tea?"
+    named = {"args": [], "kwargs": {"question": "Which tea?"}}
+    assert read_trace([{**_observations()[0], "input": named}]).request == "Which tea?"
+    both = {"args": ["x"], "kwargs": {"question": "Which tea?"}}
+    assert read_trace([{**_observations()[0], "input": both}]).request == both
+    of_langchain = {
+        "traceloop.entity.input": json.dumps(
+            {"inputs": {"messages": [["user", "Which tea?"]]}, "tags": [], "metadata": {}, "kwargs": {"name": "g"}}
+        ),
+        "traceloop.entity.output": json.dumps({"outputs": {"answer": "Green tea."}, "kwargs": {"tags": []}}),
+    }
+    assert texts(read_trace([flat_span("a", attributes=of_langchain)])) == ("Which tea?", "Green tea.")
+
+
 def _in_mlflow(spans, encode):
     """The spans as MLflow keeps what another tracer has sent: its own ids and times, all attributes JSON."""
     kept = []

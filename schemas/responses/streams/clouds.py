@@ -6,7 +6,7 @@ docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html 
 cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream.
 """
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
+from beamjudge.schemas.json_text import as_list, decode_container, first_of, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.responses.streams.events import Event, Joined, StreamFormat, last_object, text_of
 
@@ -23,25 +23,27 @@ def _join_gemini(events: list[Event]) -> Joined:
     reason: Json = None
     for event in events:
         candidate = next((item for item in as_list(event.get("candidates")) if is_object(item)), {})
-        reason = reason if (own := candidate.get("finishReason")) is None else own
+        reason = reason if (own := first_of(candidate, ("finishReason", "finish_reason"))) is None else own
         content = candidate.get("content")
         own_parts = as_list(content.get("parts")) if is_object(content) else []
         for position, part in enumerate(own_parts):
             if not is_object(part):
                 continue
             text = part.get("text")
+            if not isinstance(text, str) and part.keys() <= _OF_TEXTS:  # which says nothing
+                continue
             if position == 0 and parts and isinstance(text, str) and _goes_on(parts[-1], part):
                 texts[-1].append(text)
             else:
                 parts.append(part)
                 texts.append([text_of(text)])
     whole: list[Json] = [
-        {**part, "text": "".join(pieces)} if pieces != [part.get("text")] and "text" in part else part
+        {**part, "text": "".join(pieces)} if len(pieces) > 1 else part
         for part, pieces in zip(parts, texts, strict=True)
     ]
     answer: dict[str, Json] = {"content": {"role": "model", "parts": whole}, "finishReason": reason}
     value: dict[str, Json] = {"candidates": [answer]}
-    for name in ("usageMetadata", "promptFeedback"):
+    for name in ("usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback"):
         if (last := last_object(events, name)) is not None:
             value[name] = last
     grounding = [
@@ -55,8 +57,11 @@ def _join_gemini(events: list[Event]) -> Joined:
     return Joined(value, reason is not None)
 
 
+_OF_TEXTS = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
+
+
 def _goes_on(last: dict[str, Json], part: dict[str, Json]) -> bool:
-    return "text" in last and last.get("thought") == part.get("thought")
+    return isinstance(last.get("text"), str) and last.get("thought") == part.get("thought")
 
 
 _INTERACTION_EVENTS = ("interaction.", "step.", "content.")
