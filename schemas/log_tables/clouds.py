@@ -108,7 +108,7 @@ BEDROCK = LogTable(
 
 def _is_stored(data: Mapping[str, Json]) -> bool:
     """A completion or response object as it is stored, with what it was asked beside it."""
-    if data.get("object") not in ("chat.completion", "response", "text_completion") or "request" in data:
+    if data.get("object") not in ("chat.completion", "response", "text_completion") or data.get("request") is not None:
         return False
     return is_list(data.get("choices")) or is_list(data.get("output"))
 
@@ -146,7 +146,7 @@ def _batch_failed(data: dict[str, Json]) -> bool:
 
 BATCH = LogTable(
     name="openai_batch",
-    matches=lambda data: "custom_id" in data and ("response" in data or "body" in data),
+    matches=lambda data: data.get("custom_id") is not None and ("response" in data or "body" in data),
     columns={
         "request_id": ("custom_id",),
         "timestamp": ("response.body.created", "response.body.created_at"),

@@ -253,6 +253,16 @@ def test_reading_is_linear(name):
     assert long < 2.2 * short + 200, (short, long)
 
 
+@pytest.mark.parametrize("before", ["", "id: 1\n"])
+@pytest.mark.parametrize("data", ['{"a":NaN}', '{"a":', "[1]", "x", "[DONE]"])
+def test_what_a_stream_repeats_is_read_once(before, data):
+    """Whether blank lines stand between events or not: twenty times the lines, at most forty calls for each."""
+    line = f"{before}data: {data}\n"
+    text = 'data: {"choices": [{"delta": {"content": "x"}}]}\n\n' + line * 50_000
+    assert calls_of(text) < 40 * 50_000 * (2 if before else 1)
+    assert normalize_response(text).text == "x"
+
+
 def test_no_table_is_told_by_a_value_alone():
     """Records of the demo's kind never pay for the tables."""
     assert recognise_table({"request": "q", "response": "a", "request_id": "r", "model": "m"}) is None

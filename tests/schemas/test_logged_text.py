@@ -133,6 +133,12 @@ def test_the_last_event_of_a_long_stream_may_be_cut_off():
     assert read(text + 'data: {"a": ').value == {"sse": [*events, {"event": None, "data": '{"a": '}]}
 
 
+def test_a_stream_of_far_too_many_broken_events_is_text():
+    event = 'data: {"a": 1}\n\n'
+    assert read(event + "".join(f'data: {{"{number}":\n' for number in range(50_000))) is not None
+    assert read(event + "".join(f'data: {{"{number}":\n' for number in range(50_001))) is None
+
+
 @pytest.mark.parametrize("blanks", [1, 6, 7])
 def test_a_line_of_text_behind_blanks_is_no_field(blanks):
     assert read('data: {"a": 1}\n' + " " * blanks) is not None

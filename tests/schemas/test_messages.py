@@ -58,6 +58,12 @@ FIELDS = {
         ([{"type": "refusal", "refusal": "no"}], "no", ("refusal",)),
         ([{"type": "tool_use", "name": "f"}], '[{"name":"f","type":"tool_use"}]', ("tool_calls_only",)),
         ([{"type": ["text"], "text": "a"}, {"type": {}}], "a\n[part]", ("non_text_part",)),
+        ([{"block_type": "text", "text": "a"}, {"type": "text", "text": {"value": "b"}}], "a\nb", ()),
+        ([{"type": "", "block_type": "text", "text": "a"}], "[part]", ("non_text_part",)),
+        ([{"data": "a"}, {"content": "b"}], "[part]\n[part]", ("non_text_part",)),
+        # A wrapper comes first, wherever it stands.
+        ([{"image": {"a": 1}, "guardContent": {"text": {"text": "x"}}}], "x", ()),
+        ([{"guardContent": {"text": {"text": "x"}}, "image": {"a": 1}}], "x", ()),
         (7, "7", ()),
     ],
 )
@@ -81,6 +87,25 @@ def test_legacy_function_call():
 @given(st.fixed_dictionaries({}, optional=FIELDS))
 def test_a_turn_is_a_role_and_a_text(message):
     assert message_turn(message) == (message_role(message), *message_text(message))
+
+
+@pytest.mark.parametrize(
+    ("logged", "message"),
+    [
+        ({"role": "user", "type": "human", "content": None, "parts": ["x"]}, {"role": "user", "content": ["x"]}),
+        (
+            {"lc": 1, "id": ["HumanMessage"], "kwargs": {"content": "x"}, "role": "system", "blocks": ""},
+            {"role": "user", "content": "x"},
+        ),
+        ({"lc": 1, "id": ["AIMessage"], "kwargs": {"content": "x"}, "role": 0}, {"role": "assistant", "content": "x"}),
+        (["human", "x"], {"role": "user", "content": "x"}),
+        (["user", [{"text": "x"}]], {"role": "user", "content": [{"text": "x"}]}),
+    ],
+)
+def test_messages_that_could_be_of_two_forms(logged, message):
+    made = to_message(logged)
+    assert is_foreign_message(logged)
+    assert {name: made[name] for name in ("role", "content")} == message
 
 
 @pytest.mark.parametrize("message", [{}, {"name": "x"}, {"id": 1, "metadata": {}}])

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from beamjudge.schemas.responses import RESPONSES, normalize_response
 from beamjudge.schemas.row import TokenUsage
+from beamjudge.schemas.usage import response_usage
 
 ANSWER = {"choices": [{"message": {"role": "assistant", "content": "a"}}]}
 PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
@@ -229,3 +230,15 @@ def test_at_most_one_shape_of_a_field_claims_a_value(value):
     names = RESPONSES.claims(value)
     fields = [shape.field for shape in RESPONSES.shapes if shape.name in names]
     assert len(fields) == len(set(fields)), names
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"usage_metadata": {"prompt_token_count": 3, "candidates_token_count": 2, "total_token_count": 5}},
+        {"messages": [{"type": "ai", "content": "x", "usage_metadata": {"input_tokens": 3, "output_tokens": 2}}]},
+    ],
+)
+def test_counts_of_client_libraries(body):
+    """Gemini's for Python, and the state of a LangGraph application."""
+    assert response_usage(body) == TokenUsage(3, 2, 5)

@@ -12,6 +12,7 @@ from beamjudge.schemas.requests import normalize_request
 from beamjudge.schemas.responses import normalize_response
 from beamjudge.schemas.row import Document, TokenUsage
 from beamjudge.schemas.traces import TRACE_FORMATS, TraceError, read_trace
+from beamjudge.schemas.traces.attribute_spans import read_attribute_span
 from beamjudge.schemas.traces.values import time_nanoseconds
 
 DATA = Path(__file__).parents[2] / "../shared/data"
@@ -444,6 +445,84 @@ def test_langfuse_trace_and_observations():
     assert read_trace({**trace, "observations": _observations()}) == facts._replace(latency_seconds=3.25)
     whole = {**trace, "input": "Asked", "output": {"answer": "Said"}, "observations": []}
     assert texts(read_trace(whole)) == ("Asked", "Said")
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        {"context": {"span_id": "b", "parent_id": "a"}},
+        {"trace": {"span_id": "b"}, "record": {"parent_span_id": "a"}},
+        {"spanContext": {"spanId": "b"}, "parentSpanContext": {"spanId": "a"}},
+        {"spanId": 0, "context": {"span_id": "b"}, "parent_id": "a"},
+        {"spanId": False, "_spanContext": {"spanId": "b"}, "parentSpanId": "a"},
+    ],
+)
+def test_ids_in_every_place(span):
+    """The child's answer is the parent's no more than its question is."""
+    parent = {"spanId": "a", "attributes": {"gen_ai.prompt": "q"}}
+    child = {**span, "attributes": {"gen_ai.prompt": "inner", "gen_ai.completion": "a"}}
+    facts = read_trace([parent, child])
+    assert (facts.request, facts.response) == ("q", None), "the root alone speaks"
+    assert read_attribute_span(child)[:2] == ("b", "a")
+
+
+CONTENT = {
+    "gen_ai.input.messages": ("request", '[{"role":"user","content":"x"}]'),
+    "gen_ai.prompt": ("request", "x"),
+    "gen_ai.prompt.0.content": ("request", "x"),
+    "gen_ai.retrieval.query.text": ("request", "x"),
+    "ai.prompt.messages": ("request", '[{"role":"user","content":"x"}]'),
+    "ai.prompt": ("request", "x"),
+    "traceloop.entity.input": ("request", "x"),
+    "langfuse.trace.input": ("request", "x"),
+    "langfuse.observation.input": ("request", "x"),
+    "gen_ai.output.messages": ("response", '[{"role":"assistant","content":"x"}]'),
+    "gen_ai.completion": ("response", "x"),
+    "gen_ai.completion.0.content": ("response", "x"),
+    "ai.response.text": ("response", "x"),
+    "traceloop.entity.output": ("response", "x"),
+    "langfuse.trace.output": ("response", "x"),
+    "langfuse.observation.output": ("response", "x"),
+}
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_each_name_of_content_alone(name):
+    side, value = CONTENT[name]
+    facts = read_trace([flat_span("a", attributes={"gen_ai.system": "x", name: value})])
+    found = getattr(facts, side)
+    form = normalize_request(found) if side == "request" else normalize_response(found)
+    assert form.text == "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "usage"),
+    [
+        ("gen_ai.usage.input_tokens", TokenUsage(3, None, None)),
+        ("gen_ai.usage.prompt_tokens", TokenUsage(3, None, None)),
+        ("ai.usage.promptTokens", TokenUsage(3, None, None)),
+        ("gen_ai.usage.output_tokens", TokenUsage(None, 3, None)),
+        ("gen_ai.usage.completion_tokens", TokenUsage(None, 3, None)),
+        ("ai.usage.completionTokens", TokenUsage(None, 3, None)),
+        ("gen_ai.usage.total_tokens", TokenUsage(None, None, 3)),
+        ("llm.usage.total_tokens", TokenUsage(None, None, 3)),
+    ],
+)
+def test_each_count_alone(name, usage):
+    assert read_trace([flat_span("a", attributes={"gen_ai.system": "x", name: 3})]).usage == usage
+
+
+def test_a_retriever_of_the_conventions_without_content_found_nothing():
+    retriever = flat_span("a", attributes={"gen_ai.operation.name": "retrieval"})
+    assert read_trace([retriever]).retrieved_context == ()
+
+
+def test_empty_spans_are_none():
+    root = flat_span("a", attributes={"gen_ai.prompt": "q", "gen_ai.completion": "a"})
+    assert read_trace([{}, root]) == read_trace([root])
+    assert read_trace(otlp({}, otlp_span("a", gen_ai__prompt="q"))).request == "q"
+    with pytest.raises(TraceError, match="no span"):
+        read_trace(otlp({}))
 
 
 def _side_by_side(kind, start, seconds, asked, answered, **more):

@@ -232,6 +232,60 @@ def test_a_failed_trace_among_search_traces():
     assert reject_of({**SEARCHED, "trace": trace, "response": None}).code == "upstream_error"
 
 
+def test_search_traces_by_their_spans_and_state_alone():
+    trace = json.loads(SEARCHED["trace"])
+    data = {**SEARCHED, "trace": None, "spans": trace["data"]["spans"]}
+    row = row_of(data)
+    assert (row.request_id, row.request_text, row.response_text) == ("tr-1", ASK, ANSWER)
+    assert (row.timestamp, row.latency_seconds) == (SECOND * 1_000_000, 0.25)
+    no_answer = {**SEARCHED, "trace": "Trace(trace_id=tr-1)", "response": "null"}
+    for state in ("ERROR", "TraceState.ERROR"):
+        assert reject_of({**no_answer, "state": state}).code == "upstream_error"
+    plain = row_of({**SEARCHED, "trace": "Trace(trace_id=tr-1)", "request": text(ASK), "response": text(ANSWER)})
+    assert (plain.request_text, plain.response_text) == (ASK, ANSWER)
+
+
+def test_null_columns_beside_messages():
+    """A table of several kinds of rows has all columns in each."""
+    data = {"messages": CHAT_REQUEST["messages"], "response": ANSWER}
+    for more in ({"request": None}, {"call_type": "x"}, {"request": None, "status_code": 200}, {"custom_id": None}):
+        row = row_of({**data, **more})
+        assert (row.request_text, row.response_text) == (ASK, ANSWER), more
+
+
+LITELLM = TABLES["litellm_spend_logs"][0]
+
+
+@pytest.mark.parametrize("nothing", ["[]", [], "{}", {}, None, ""])
+def test_litellm_keeps_the_request_in_one_of_two_columns(nothing):
+    row = row_of({**LITELLM, "messages": nothing, "proxy_server_request": text(CHAT_REQUEST)})
+    assert (row.request_text, row.response_text) == (ASK, ANSWER)
+
+
+@pytest.mark.parametrize("dump", [text, lambda body: body])
+def test_what_litellm_redacted_is_nothing(dump):
+    asked = [{"role": "user", "content": "redacted-by-litellm"}]
+    answered = {"choices": [{"message": {"role": "assistant", "content": "redacted-by-litellm"}}]}
+    redacted = {**LITELLM, "messages": dump(asked), "response": dump(answered), "proxy_server_request": None}
+    assert reject_of(redacted).code == "no_request"
+    said = [{"role": "user", "content": 'What is "redacted-by-litellm"?'}]
+    assert row_of({**LITELLM, "messages": text(said)}).request_text == 'What is "redacted-by-litellm"?'
+
+
+@pytest.mark.parametrize(
+    ("body", "notes"),
+    [
+        ('{"id": "c", "choices": [{"message": {"content": "At s', ("body_unreadable",)),
+        (' [ {"type": "te', ("body_unreadable",)),
+        ("{It opens} at six.", ()),
+        ("[1] Opening hours", ()),
+    ],
+)
+def test_a_body_that_was_cut_is_noted(body, notes):
+    row = row_of({**TABLES["databricks_ai_gateway"][0], "response": body})
+    assert (row.response_text, row.notes) == (body, notes)
+
+
 def test_search_traces_of_mlflow_2():
     spans = [
         {
