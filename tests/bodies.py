@@ -552,6 +552,18 @@ RESPONSES = {
         (3, 2),
     ),
     "langchain chunk": ({"type": "AIMessageChunk", "content": ANSWER, "tool_call_chunks": []}, (), None),
+    "langchain chunks": (
+        [
+            {"type": "AIMessageChunk", "content": "At"},
+            {
+                "type": "AIMessageChunk",
+                "content": [{"type": "text", "text": " six."}],
+                "usage_metadata": {"input_tokens": 3, "output_tokens": 2},
+            },
+        ],
+        (),
+        (3, 2),
+    ),
     "langchain dict": ({"type": "ai", "data": {"content": ANSWER}}, (), None),
     "langchain calls": (langchain("AIMessage", "", tool_calls=[CALL]), ("tool_calls_only",), None),
     "langchain result": (

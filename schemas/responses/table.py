@@ -14,6 +14,7 @@ from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_fault
 from beamjudge.schemas.responses.forms import are_typed
 from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
 from beamjudge.schemas.responses.openai import OPENAI_SHAPES
+from beamjudge.schemas.responses.other_calls import OTHER_CALL_SHAPES
 from beamjudge.schemas.responses.streams import is_response_event, is_stream
 from beamjudge.schemas.responses.streams.langchain import is_message_chunk
 from beamjudge.schemas.shapes import Shape, ShapeTable
@@ -53,9 +54,15 @@ _FIELDS = (
     "text",
     "output_text",
     "predictions",
+    "embedding",
+    "embeddings",
+    "totalTokens",
+    "total_tokens",
+    "inputTokens",
+    "input_tokens",
 )
 _ERROR_FIELDS = ("message", "code", "type")
-_DIRECT = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES)
+_DIRECT = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES, OTHER_CALL_SHAPES)
 
 
 def _holds_fault(envelope: dict[str, Json], inner: dict[str, Json]) -> bool:
@@ -97,7 +104,7 @@ _NESTED_SHAPES = tuple(
     for field in ("output", "response", "body")
 )
 
-RESPONSES = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES, _NESTED_SHAPES)
+RESPONSES = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES, OTHER_CALL_SHAPES, _NESTED_SHAPES)
 
 # Shapes that no application answers with by chance.
 _ENVELOPES = frozenset(
@@ -125,6 +132,7 @@ _ENVELOPES = frozenset(
         "langchain_message",
         "llm_result",
         "messages",
+        *(shape.name for shape in OTHER_CALL_SHAPES),
     }
 )
 # A provider's single message or text, by the field that stands beside it.
@@ -135,6 +143,7 @@ _MARKS = {
     "generated_text": ("details",),
     "generations": ("meta", "prompt"),
     "langchain_typed": ("response_metadata", "additional_kwargs", "data"),
+    "unfinished": ("status", "input_tokens"),
     "message": ("response_metadata", "usage", "stop_reason"),
 }
 

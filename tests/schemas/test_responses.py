@@ -1,4 +1,5 @@
 import itertools
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -242,3 +243,69 @@ def test_at_most_one_shape_of_a_field_claims_a_value(value):
 def test_counts_of_client_libraries(body):
     """Gemini's for Python, and the state of a LangGraph application."""
     assert response_usage(body) == TokenUsage(3, 2, 5)
+
+
+FLAGGED = {"flagged": False, "categories": {"hate": False}, "category_scores": {"hate": 0.1}}
+RANKED = {"index": 0, "relevance_score": 0.9}
+# What calls return that ask a model for no answer.
+OTHER_CALLS = {
+    "embeddings": {"object": "list", "data": [{"object": "embedding", "index": 0, "embedding": [0.1]}], "model": "m"},
+    "embeddings in base64": {"object": "list", "data": [{"object": "embedding", "embedding": "AAAA"}]},
+    "embeddings of gemini": {"embeddings": [{"values": [0.1, 0.2]}]},
+    "embedding of gemini": {"embedding": {"values": [0.1, 0.2]}},
+    "embeddings of vertex": {"predictions": [{"embeddings": {"values": [0.1], "statistics": {"token_count": 3}}}]},
+    "embeddings of cohere": {"id": "e", "embeddings": [[0.1]], "texts": ["a"], "meta": {"billed_units": {}}},
+    "embeddings of cohere by type": {"id": "e", "embeddings": {"int8": [[1]], "float": None}, "texts": ["a"]},
+    "embedding of titan": {"embedding": [0.1], "inputTextTokenCount": 3},
+    "embeddings of ollama": {"model": "m", "embeddings": [[0.1]], "total_duration": 5, "prompt_eval_count": 3},
+    "models": {"object": "list", "data": [{"id": "m", "object": "model"}]},
+    "moderations": {"id": "modr-1", "model": "m", "results": [FLAGGED]},
+    "moderations of mistral": {"id": "1", "model": "m", "results": [{"categories": {}, "category_scores": {"pii": 0}}]},
+    "ranking": {"results": [RANKED]},
+    "ranking of cohere": {"id": "r", "results": [{**RANKED, "document": {"text": "a"}}], "meta": {}},
+    "ranking of bedrock": {"results": [{"index": 0, "relevanceScore": 1}]},
+    "ranking of voyage": {"object": "list", "data": [RANKED], "model": "m", "usage": {"total_tokens": 3}},
+    "count": {"totalTokens": 3},
+    "count with details": {"totalTokens": 3, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 3}]},
+    "count of the client": {"total_tokens": 3, "cached_content_token_count": None},
+    "count of anthropic": {"input_tokens": 3},
+    "count of bedrock": {"inputTokens": 3},
+    "count of openai": {"object": "response.input_tokens", "input_tokens": 3},
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CALLS)
+@pytest.mark.parametrize("pack", [lambda body: body, lambda body: {**body, "answer": None}, lambda body: [body]])
+def test_what_asks_no_model_for_an_answer_has_none(name, pack):
+    body = pack(OTHER_CALLS[name])
+    assert normalize_response(body) is None
+    assert normalize_response(json.dumps(body)) is None or "predictions" in OTHER_CALLS[name]
+    assert len(RESPONSES.claims(body)) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**OTHER_CALLS["count"], "score": 1},
+        {**OTHER_CALLS["ranking"], "summary": "a"},
+        {**OTHER_CALLS["moderations"], "verdict": "a"},
+        {**OTHER_CALLS["embedding of titan"], "caption": "a"},
+        {"object": "list", "data": [{"object": "embedding"}, {"summary": "a"}]},
+        {"object": "list", "data": []},
+        {"total_tokens": "three"},
+        {"total_tokens": True},
+        {"results": [{"index": 0}]},
+        {"results": [{"categories": {}}]},
+        {"embedding": ["a"]},
+        {"embeddings": []},
+    ],
+)
+def test_what_only_looks_like_another_call_is_kept(body):
+    text = json.dumps(body)
+    assert normalize_response(body).notes == ("other_response_shape",)
+    assert normalize_response(text).text == text
+
+
+def test_an_answer_beside_what_another_call_returns():
+    assert normalize_response({**OTHER_CALLS["ranking"], "text": "a"}).text == "a"
+    assert normalize_response({**OTHER_CALLS["count"], "content": "a"}).text == "a"
