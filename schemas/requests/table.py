@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.requests.clouds import CLOUD_SHAPES
 from beamjudge.schemas.requests.messages import MESSAGE_SHAPES
 from beamjudge.schemas.requests.openai import OPENAI_SHAPES
-from beamjudge.schemas.shapes import Shape, ShapeTable
+from beamjudge.schemas.shapes import Noted, Rewritten, Shape, ShapeTable
 
 _FIELDS = (
     "messages",
@@ -35,7 +36,32 @@ _FIELDS = (
     "prompt",
     "prompts",
 )
-_DIRECT = ShapeTable(_FIELDS, MESSAGE_SHAPES, OPENAI_SHAPES, CLOUD_SHAPES)
+_METHODS = frozenset({"POST", "PUT", "PATCH"})
+
+
+def _is_http(value: dict[str, Json]) -> bool:
+    """What clients and functions of HTTP note: the method, and the body as text."""
+    if not isinstance(value["body"], str) or value.get("isBase64Encoded") is True:
+        return False
+    methods = (value.get("method"), value.get("httpMethod"))
+    return any(isinstance(method, str) and method.upper() in _METHODS for method in methods)
+
+
+def _http_body(value: dict[str, Json]) -> Rewritten:
+    """The body, decoded where it is JSON. That it was text is how HTTP is made, so has no note."""
+    body = value["body"]
+    decoded = read_body(body, _is_container, streams=False) if isinstance(body, str) else None
+    if decoded is None:
+        return body
+    return Noted(decoded.value, tuple(note for note in decoded.notes if note != "parsed_json_string"))
+
+
+def _is_container(value: Json) -> bool:
+    return is_object(value) or is_list(value)
+
+
+_FAMILIES = (MESSAGE_SHAPES, OPENAI_SHAPES, CLOUD_SHAPES, (Shape("http", "body", _is_http, _http_body),))
+_DIRECT = ShapeTable(_FIELDS, *_FAMILIES)
 
 
 def _holds_request(field: str) -> Callable[[dict[str, Json]], bool]:
@@ -64,7 +90,7 @@ _NESTED_SHAPES = tuple(
     for field in ("request", "body", "input")
 )
 
-REQUESTS = ShapeTable(_FIELDS, MESSAGE_SHAPES, OPENAI_SHAPES, CLOUD_SHAPES, _NESTED_SHAPES)
+REQUESTS = ShapeTable(_FIELDS, *_FAMILIES, _NESTED_SHAPES)
 
 # What only a provider's request has beside its `prompt` or `message`.
 _COMPLETION_PARAMETERS = frozenset(
@@ -100,6 +126,6 @@ def is_request_envelope(value: Json, shape: Shape | None) -> bool:
         if shape.field in ("prompt", "message"):
             return has_any(value, _COMPLETION_PARAMETERS)
         if shape.field == "body":
-            return "url" in value
+            return has_any(value, ("url", "headers"))
         return shape.field not in ("role", "type", "turns", "conversation")
     return isinstance(value.get("object"), str) and isinstance(value.get("id"), str)

@@ -8,7 +8,7 @@ docs.aws.amazon.com/bedrock/latest/userguide/guardrails-use-converse-api.html.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
+from beamjudge.schemas.json_text import as_list, decode_container, has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.messages import message_text
 
@@ -24,6 +24,9 @@ class ResponseFault(NamedTuple):
     reason: str
 
 
+_STATUS_FIELDS = ("status", "statusCode", "status_code")
+_STATUSES = range(100, 600)
+_BESIDE_STATUS = ("body", "headers")
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
 _ANSWER_LISTS = ("choices", "output", "content", "candidates", "messages", "generations", "results")
 _ANSWER_TEXTS = ("text", "generation", "response", "completion", "output_text", "answer")
@@ -90,7 +93,7 @@ def _error(value: dict[str, Json]) -> ResponseFault | None:
     if any(isinstance(value.get(name), str) for name in _ANSWER_TEXTS):
         return None
     if is_object(error):
-        if any(isinstance(code := error.get(name), str) and code in _FILTER_CODES for name in ("code", "type")):
+        if _names_filter(error):
             return ResponseFault(BLOCKED, "the provider's content filter refused the request")
         return ResponseFault(UPSTREAM_ERROR, "the response is the provider's error and no answer")
     is_bare = (
@@ -99,7 +102,37 @@ def _error(value: dict[str, Json]) -> ResponseFault | None:
     is_databricks = isinstance(value.get("error_code"), str) and "message" in value
     if is_bare or is_databricks or (value.get("object") == "error" and "message" in value):
         return ResponseFault(UPSTREAM_ERROR, "the response is the provider's error and no answer")
+    return _failed_call(value)
+
+
+def _names_filter(error: Json) -> bool:
+    if not is_object(error):
+        return False
+    return any(isinstance(code := error.get(name), str) and code in _FILTER_CODES for name in ("code", "type"))
+
+
+def http_status(value: dict[str, Json]) -> int | None:
+    """The status of an answer of HTTP, as clients, proxies and functions note it beside its body; null for any other
+    value.
+    """
+    for name in _STATUS_FIELDS:
+        status = value.get(name)
+        if isinstance(status, (int, float)) and not isinstance(status, bool) and status in _STATUSES:
+            return int(status)
     return None
+
+
+def _failed_call(value: dict[str, Json]) -> ResponseFault | None:
+    status = http_status(value)
+    if status is None or status < FIRST_ERROR_STATUS or not has_any(value, _BESIDE_STATUS):
+        return None
+    body = value.get("body")
+    if isinstance(body, str):
+        decoded = decode_container(body)
+        body = decoded.value if decoded else None
+    if is_object(body) and (_names_filter(body.get("error")) or _is_guardrail(body)):
+        return ResponseFault(BLOCKED, "the provider's filter refused the request")
+    return ResponseFault(UPSTREAM_ERROR, f"the logged call ended with status {status}")
 
 
 def _block(value: dict[str, Json], is_filtered: bool) -> ResponseFault | None:

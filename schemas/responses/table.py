@@ -8,16 +8,17 @@ from collections.abc import Callable
 
 from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import is_message
 from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
-from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_fault
-from beamjudge.schemas.responses.forms import are_typed
+from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_fault, http_status
+from beamjudge.schemas.responses.forms import are_typed, is_text
 from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
 from beamjudge.schemas.responses.openai import OPENAI_SHAPES
 from beamjudge.schemas.responses.other_calls import OTHER_CALL_SHAPES
 from beamjudge.schemas.responses.streams import is_response_event, is_stream
 from beamjudge.schemas.responses.streams.langchain import is_message_chunk
-from beamjudge.schemas.shapes import Shape, ShapeTable
+from beamjudge.schemas.shapes import Noted, Rewritten, Shape, ShapeTable
 
 _FIELDS = (
     "choices",
@@ -62,7 +63,41 @@ _FIELDS = (
     "input_tokens",
 )
 _ERROR_FIELDS = ("message", "code", "type")
-_DIRECT = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES, OTHER_CALL_SHAPES)
+
+
+def _is_http(value: dict[str, Json]) -> bool:
+    """What clients and functions of HTTP note: the status, and the body as text."""
+    status = http_status(value)
+    if status is None or status >= FIRST_ERROR_STATUS or value.get("isBase64Encoded") is True:
+        return False
+    return is_text(value["body"])
+
+
+def _http_body(value: dict[str, Json]) -> Rewritten:
+    """The body, decoded where it is JSON or a stream. That it was text is how HTTP is made, so has no note."""
+    body = value["body"]
+    decoded = read_body(body, _is_container) if isinstance(body, str) else None
+    if decoded is None:
+        return body
+    return Noted(decoded.value, tuple(note for note in decoded.notes if note != "parsed_json_string"))
+
+
+def _is_container(value: Json) -> bool:
+    """Any JSON, but of streams only one of known events."""
+    if is_object(value) and value.keys() in _READ_STREAMS:
+        return RESPONSES.claim(value) is not None
+    return is_object(value) or is_list(value)
+
+
+_READ_STREAMS = ({"sse"}, {"ndjson"})
+_FAMILIES = (
+    OPENAI_SHAPES,
+    CLOUD_SHAPES,
+    FRAMEWORK_SHAPES,
+    OTHER_CALL_SHAPES,
+    (Shape("http", "body", _is_http, _http_body),),
+)
+_DIRECT = ShapeTable(_FIELDS, *_FAMILIES)
 
 
 def _holds_fault(envelope: dict[str, Json], inner: dict[str, Json]) -> bool:
@@ -104,7 +139,7 @@ _NESTED_SHAPES = tuple(
     for field in ("output", "response", "body")
 )
 
-RESPONSES = ShapeTable(_FIELDS, OPENAI_SHAPES, CLOUD_SHAPES, FRAMEWORK_SHAPES, OTHER_CALL_SHAPES, _NESTED_SHAPES)
+RESPONSES = ShapeTable(_FIELDS, *_FAMILIES, _NESTED_SHAPES)
 
 # Shapes that no application answers with by chance.
 _ENVELOPES = frozenset(
@@ -144,6 +179,7 @@ _MARKS = {
     "generations": ("meta", "prompt"),
     "langchain_typed": ("response_metadata", "additional_kwargs", "data"),
     "unfinished": ("status", "input_tokens"),
+    "http": ("headers", "statusCode", "status_code"),
     "message": ("response_metadata", "usage", "stop_reason"),
 }
 
@@ -163,6 +199,9 @@ def is_response_envelope(value: Json) -> bool:
     shape = RESPONSES.claim(value)
     if shape is not None and shape.name == "messages":
         return is_list(messages := value.get("messages")) and all(is_message(item) for item in messages)
+    body = value["body"] if shape is not None and shape.name == "http" else None
+    if isinstance(body, str) and read_body(body, is_response_envelope) is not None:
+        return True
     if shape is not None and (shape.name in _ENVELOPES or has_any(value, _MARKS.get(shape.name, ()))):
         return True
     return isinstance(value.get("object"), str) and isinstance(value.get("id"), str)

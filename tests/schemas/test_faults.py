@@ -21,6 +21,17 @@ FAULTS = [
     ({"status_code": 400, "body": {"error": {"code": "x"}}}, "upstream_error"),
     ({"response": {"status_code": 400, "body": {"error": "no"}}}, "upstream_error"),
     ({"response": {"error": {"code": "content_filter"}}}, "blocked"),
+    ({"status": 503, "body": "upstream connect error"}, "upstream_error"),
+    ({"status": 502.0, "headers": {"retry-after": "1"}, "body": None}, "upstream_error"),
+    ({"statusCode": 500, "body": json.dumps({"error": {"message": "no"}})}, "upstream_error"),
+    ({"statusCode": 429, "headers": {}, "body": {"detail": "slow down"}}, "upstream_error"),
+    ({"status": 400, "body": json.dumps({"error": {"code": "content_filter"}})}, "blocked"),
+    (
+        {"status_code": 400, "body": json.dumps({"error_code": "BAD_REQUEST", "message": json.dumps(GUARDRAIL)})},
+        "blocked",
+    ),
+    ({"statusCode": 200, "body": json.dumps({"error": {"message": "no"}})}, "upstream_error"),
+    ({"response": {"status": 503, "body": "upstream connect error"}}, "upstream_error"),
     ({"error_code": "BAD_REQUEST", "message": json.dumps(GUARDRAIL)}, "blocked"),
     ({"choices": [{"message": {"content": None}, "finish_reason": "content_filter"}]}, "blocked"),
     ({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}, "blocked"),
@@ -42,6 +53,12 @@ FAULTS = [
 ]
 
 
+def _is_told_in_a_string(body):
+    return (
+        not {"response", "body", "output"} & body.keys() or "object" in body or {"status", "statusCode"} & body.keys()
+    )
+
+
 @pytest.mark.parametrize(("body", "code"), FAULTS)
 def test_what_is_no_answer_has_a_code(body, code):
     form = normalize_response(body)
@@ -51,7 +68,7 @@ def test_what_is_no_answer_has_a_code(body, code):
 
 @pytest.mark.parametrize(
     ("body", "code"),
-    [fault for fault in FAULTS if not {"response", "body", "output"} & fault[0].keys() or "object" in fault[0]],
+    [fault for fault in FAULTS if _is_told_in_a_string(fault[0])],
 )
 def test_a_fault_in_a_string(body, code):
     assert normalize_response(json.dumps(body)).fault.code == code
@@ -91,6 +108,11 @@ def test_what_a_filter_left_is_judged(body, text):
         {"text": "a", "error": {"message": "b"}},
         {"error": "none", "score": 1},
         {"message": "a", "code": 7},
+        {"status": 404, "summary": "a"},
+        {"status": 1200, "body": "a"},
+        {"status": "failed", "body": "a"},
+        {"status": True, "body": "a"},
+        {"status": 500, "body": "a", "text": "b"},
     ],
 )
 def test_answers_beside_a_field_of_that_name(body):

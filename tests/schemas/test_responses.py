@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beamjudge.schemas.requests import REQUESTS, normalize_request
 from beamjudge.schemas.responses import RESPONSES, normalize_response
 from beamjudge.schemas.row import TokenUsage
 from beamjudge.schemas.usage import response_usage
@@ -309,3 +310,87 @@ def test_what_only_looks_like_another_call_is_kept(body):
 def test_an_answer_beside_what_another_call_returns():
     assert normalize_response({**OTHER_CALLS["ranking"], "text": "a"}).text == "a"
     assert normalize_response({**OTHER_CALLS["count"], "content": "a"}).text == "a"
+
+
+EVENTS = "".join(f"data: {json.dumps(delta)}\n\n" for delta in DELTAS)
+
+
+@pytest.mark.parametrize(
+    ("envelope", "text", "notes"),
+    [
+        ({"statusCode": 200, "headers": {}, "body": json.dumps(ANSWER)}, "a", ()),
+        ({"status": 200, "body": EVENTS}, "Hello", ("parsed_event_stream",)),
+        ({"status_code": 200.0, "body": json.dumps({"answer": "a", "sources": []})}, "a", ()),
+        ({"status": 200, "body": "a"}, "a", ()),
+        ({"status": 200, "body": ""}, "", ()),
+        ({"status": 200, "body": '{"b": 2}'}, '{"b":2}', ("other_response_shape",)),
+        ({"status": 200, "body": 'data: {"b": 2}\n\n' * 2}, 'data: {"b": 2}\n\n' * 2, ()),
+        ({"status": 200, "body": json.dumps({"status": 200, "body": json.dumps(ANSWER)})}, "a", ()),
+        ({"response": {"status": 200, "body": json.dumps(ANSWER)}}, "a", ()),
+        ({"status": 200, "body": json.dumps({**ANSWER, "error": None})}, "a", ()),
+    ],
+)
+def test_the_body_of_an_http_answer(envelope, text, notes):
+    form = normalize_response(envelope)
+    assert (form.text, form.notes) == (text, notes)
+    assert len(RESPONSES.claims(envelope)) == 1
+    assert normalize_response(form.canonical).text == text
+
+
+def test_an_http_answer_in_a_string():
+    """Told by its headers or by a body that is an envelope itself; else it may be what an application answered."""
+    for envelope in (
+        {"statusCode": 200, "headers": {}, "body": json.dumps(ANSWER)},
+        {"status": 200, "body": json.dumps(ANSWER)},
+        {"status": 200, "headers": {"content-type": "text/plain"}, "body": "a"},
+    ):
+        assert normalize_response(json.dumps(envelope))[1:4] == ("a", None, ("parsed_json_string",))
+    typed = json.dumps({"status": 200, "body": "a"})
+    assert normalize_response(typed).text == typed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"body": "a", "subject": "b"},
+        {"body": "a", "status": "sent"},
+        {"body": "YQ==", "statusCode": 200, "isBase64Encoded": True},
+        {"body": "a", "headers": {"from": "b"}},
+    ],
+)
+def test_a_body_without_a_status_is_no_http_answer(body):
+    assert normalize_response(body).notes == ("other_response_shape",)
+
+
+def test_usage_in_the_body_of_an_http_answer():
+    body = json.dumps({**ANSWER, "usage": {"prompt_tokens": 3, "completion_tokens": 2}})
+    assert normalize_response({"statusCode": 200, "body": body}).usage == TokenUsage(3, 2, 5)
+    assert normalize_response({"status": 200, "body": EVENTS}).usage == TokenUsage(3, 1, 4)
+
+
+MESSAGES = {"messages": [{"role": "user", "content": "q"}]}
+
+
+@pytest.mark.parametrize(
+    ("envelope", "text", "notes"),
+    [
+        ({"method": "POST", "body": json.dumps(MESSAGES)}, "q", ()),
+        ({"httpMethod": "POST", "path": "/", "headers": {}, "body": json.dumps({"prompt": "q"})}, "q", ()),
+        ({"request": {"method": "post", "url": "/", "body": json.dumps(MESSAGES)}}, "q", ()),
+        ({"method": "POST", "body": "q"}, "q", ()),
+        ({"method": "POST", "body": '{"b": 2}'}, '{"b":2}', ("other_request_shape",)),
+        (json.dumps({"method": "POST", "url": "/", "body": json.dumps(MESSAGES)}), "q", ("parsed_json_string",)),
+    ],
+)
+def test_the_body_of_an_http_request(envelope, text, notes):
+    form = normalize_request(envelope)
+    assert (form.text, form.notes) == (text, notes)
+    assert normalize_request(form.canonical).text == text
+    assert isinstance(envelope, str) or len(REQUESTS.claims(envelope)) == 1
+
+
+@pytest.mark.parametrize(
+    "body", [{"body": "q", "subject": "s"}, {"body": "q", "method": "phone"}, {"body": "q", "url": "u"}]
+)
+def test_a_body_without_a_method_is_no_http_request(body):
+    assert normalize_request(body).notes == ("other_request_shape",)
