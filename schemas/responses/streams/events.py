@@ -62,7 +62,7 @@ def is_event_text(item: Json) -> bool:
     return isinstance(item, str) and item.lstrip().startswith(_EVENT_FIELDS)
 
 
-def _lines(items: list[Json]) -> Iterator[Json]:
+def _split(items: list[Json]) -> Iterator[Json]:
     """The items of a stream; text of server-sent events, as it came over the network, is its lines."""
     for item in items:
         if isinstance(item, str) and "\n" in item and is_event_text(item):
@@ -87,7 +87,9 @@ def _decoded_chunk(coded: str) -> Json:
 
 def events_of(items: list[Json]) -> tuple[list[Event], bool]:
     """The events of a stream that are objects, and whether the mark of its end is among them."""
-    unwrapped = [unwrap(item) for item in _lines(items)]
+    if str in set(map(type, items)):  # few streams are text
+        items = [*_split(items)]
+    unwrapped = [unwrap(item) for item in items]
     return [event for event in unwrapped if isinstance(event, dict)], _DONE in unwrapped
 
 
@@ -95,7 +97,7 @@ def candidates(items: list[Json], most: int) -> Iterator[Event]:
     """The first events of a list that may be a stream; none where it holds something that is no event."""
     if not set(map(type, items)) <= {dict, str}:
         return
-    for item in islice(_lines(items), most):
+    for item in islice(_split(items), most):
         if is_object(event := unwrap(item)):
             yield event
 
