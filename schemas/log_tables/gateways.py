@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json, compact_json
-from beamjudge.schemas.log_tables.table import LogTable, has, http_status, is_empty, names_error
+from beamjudge.schemas.log_tables.table import LogTable, has, is_empty, names_error
+from beamjudge.schemas.responses.faults import http_status
 
 _AGENT_COLUMN = "request_raw"
 

@@ -10,16 +10,21 @@ from beamjudge.schemas.json_text import is_absent, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.paths import lookup
-from beamjudge.schemas.responses.faults import BLOCKED, FIRST_ERROR_STATUS, UPSTREAM_ERROR, ResponseFault, find_fault
+from beamjudge.schemas.responses.faults import (
+    BLOCKED,
+    FIRST_ERROR_STATUS,
+    UPSTREAM_ERROR,
+    ResponseFault,
+    find_fault,
+    http_status,
+)
 from beamjudge.schemas.row import TokenUsage
 from beamjudge.schemas.timestamps import read_timestamp
 from beamjudge.schemas.traces.values import decoded, unwrapped_request, unwrapped_response
 from beamjudge.schemas.usage import read_usage
 
 WHOLE_RECORD = "."  # in the place of a path: the record itself
-_STATUS_DIGITS = 3
 _JSON_START = re.compile(r"\s{0,8}(?:\{\s{0,8}\"|\[\s{0,8}\{)")
-_STATUSES = range(100, 600)
 _BODIES = ("request", "response")
 _NO_ERROR = frozenset({"", "none", "null", "nan", "false", "0", "no", "n/a", "[]", "{}", "no error"})
 _NOTHING = ("", "[]", "{}", "null", "None")
@@ -180,17 +185,6 @@ def has(*columns: str) -> Callable[[Mapping[str, Json]], bool]:
         return all(column in data for column in columns)
 
     return matches
-
-
-def http_status(value: Json) -> int | None:
-    """A status of HTTP, 100 to 599, as a number or as digits; null for any other value."""
-    if isinstance(value, str):
-        value = int(value) if len(value) == _STATUS_DIGITS and value.isascii() and value.isdigit() else None
-    elif isinstance(value, float):  # data frames
-        value = int(value) if value.is_integer() else None
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if value in _STATUSES else None
 
 
 def names_error(data: Mapping[str, Json]) -> bool:

@@ -25,6 +25,7 @@ class ResponseFault(NamedTuple):
 
 
 _STATUS_FIELDS = ("status", "statusCode", "status_code")
+_STATUS_DIGITS = 3
 _STATUSES = range(100, 600)
 _BESIDE_STATUS = ("body", "headers")
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
@@ -111,19 +112,27 @@ def _names_filter(error: Json) -> bool:
     return any(isinstance(code := error.get(name), str) and code in _FILTER_CODES for name in ("code", "type"))
 
 
-def http_status(value: dict[str, Json]) -> int | None:
+def http_status(value: Json) -> int | None:
+    """A status of HTTP, 100 to 599, as a number or as digits; null for any other value."""
+    if isinstance(value, str):
+        value = int(value) if len(value) == _STATUS_DIGITS and value.isascii() and value.isdigit() else None
+    elif isinstance(value, float):  # data frames
+        value = int(value) if value.is_integer() else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if value in _STATUSES else None
+
+
+def status_of(value: dict[str, Json]) -> int | None:
     """The status of an answer of HTTP, as clients, proxies and functions note it beside its body; null for any other
     value.
     """
-    for name in _STATUS_FIELDS:
-        status = value.get(name)
-        if isinstance(status, (int, float)) and not isinstance(status, bool) and status in _STATUSES:
-            return int(status)
-    return None
+    found = (http_status(value.get(name)) for name in _STATUS_FIELDS)
+    return next((status for status in found if status is not None), None)
 
 
 def _failed_call(value: dict[str, Json]) -> ResponseFault | None:
-    status = http_status(value)
+    status = status_of(value)
     if status is None or status < FIRST_ERROR_STATUS or not has_any(value, _BESIDE_STATUS):
         return None
     body = value.get("body")

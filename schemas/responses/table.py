@@ -11,7 +11,7 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import is_message
 from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
-from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_fault, http_status
+from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_fault, status_of
 from beamjudge.schemas.responses.forms import are_typed, is_text
 from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
 from beamjudge.schemas.responses.openai import OPENAI_SHAPES
@@ -67,7 +67,7 @@ _ERROR_FIELDS = ("message", "code", "type")
 
 def _is_http(value: dict[str, Json]) -> bool:
     """What clients and functions of HTTP note: the status, and the body as text."""
-    status = http_status(value)
+    status = status_of(value)
     if status is None or status >= FIRST_ERROR_STATUS or value.get("isBase64Encoded") is True:
         return False
     return is_text(value["body"])
@@ -167,7 +167,9 @@ _ENVELOPES = frozenset(
         "langchain_message",
         "llm_result",
         "messages",
-        *(shape.name for shape in OTHER_CALL_SHAPES),
+        "listing",
+        "embedding_vectors",
+        "embeddings_vectors",
     }
 )
 # A provider's single message or text, by the field that stands beside it.
@@ -179,6 +181,7 @@ _MARKS = {
     "generations": ("meta", "prompt"),
     "langchain_typed": ("response_metadata", "additional_kwargs", "data"),
     "unfinished": ("status", "input_tokens"),
+    "judgements": ("id", "model", "meta", "usage"),
     "http": ("headers", "statusCode", "status_code"),
     "message": ("response_metadata", "usage", "stop_reason"),
 }

@@ -275,12 +275,21 @@ OTHER_CALLS = {
 }
 
 
+# What a model may have been asked to answer in JSON is no provider's body by itself, where it is text.
+COULD_BE_SAID = {"ranking", "ranking of bedrock", *(name for name in OTHER_CALLS if name.startswith("count"))}
+COULD_BE_SAID -= {"count of openai"}
+
+
 @pytest.mark.parametrize("name", OTHER_CALLS)
 @pytest.mark.parametrize("pack", [lambda body: body, lambda body: {**body, "answer": None}, lambda body: [body]])
 def test_what_asks_no_model_for_an_answer_has_none(name, pack):
     body = pack(OTHER_CALLS[name])
     assert normalize_response(body) is None
-    assert normalize_response(json.dumps(body)) is None or "predictions" in OTHER_CALLS[name]
+    text = json.dumps(body)
+    if name in COULD_BE_SAID or "predictions" in OTHER_CALLS[name]:
+        assert normalize_response(text).text == text
+    else:
+        assert normalize_response(text) is None
     assert len(RESPONSES.claims(body)) == 1
 
 
