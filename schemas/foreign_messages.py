@@ -55,12 +55,11 @@ def _in_common_form(value: Json) -> dict[str, Json] | None:
     if not isinstance(value, dict):
         return None
     role = value.get("role")
-    if role is not None and value.get("lc") is None:
-        return _with_content(value, role) if value.get("content") is None else None
-    if ("type" in value or "lc" in value) and (said_by := _langchain_role(value)) is not None:
+    is_dump = value.get("lc") is not None or (role is None and "type" in value)
+    if is_dump and (said_by := _langchain_role(value)) is not None:
         return _langchain_message(value, said_by)
     if role is not None:
-        return None
+        return _with_content(value, role) if value.get("content") is None else None
     if ("from" in value or "author" in value) and (sender := _sender(value)) is not None:
         return {"role": common_role(sender), "content": value.get("value", value.get("content"))}
     return None

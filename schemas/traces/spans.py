@@ -98,17 +98,18 @@ def _end(span: Span) -> int:
     return span.times.end or span.times.start or 0
 
 
+def roots_of(spans: Sequence[Span]) -> list[Span]:
+    """The spans without a parent; where one of them is an agent, the first of those alone."""
+    tops = [span for span in spans if span.parent is None]
+    return [span for span in tops if span.speaks is Speaks.AGENT][:1] or tops
+
+
 def root_of(spans: Sequence[Span]) -> Span | None:
-    """The first span without a parent; where every parent is named but some are missing, the first such orphan."""
-    if (root := next((span for span in spans if span.parent is None), None)) is not None:
-        return root
+    """The first root; where every parent is named but some are missing, the first such orphan."""
+    if roots := roots_of(spans):
+        return roots[0]
     known = {span.id for span in spans if span.id is not None}
     return next((span for span in spans if span.parent not in known), None)
-
-
-def roots_of(spans: Sequence[Span]) -> list[Span]:
-    """The spans without a parent."""
-    return [span for span in spans if span.parent is None]
 
 
 def last_retrieval(spans: Sequence[Span]) -> Span | None:

@@ -98,6 +98,7 @@ def test_a_turn_is_a_role_and_a_text(message):
             {"role": "user", "content": "x"},
         ),
         ({"lc": 1, "id": ["AIMessage"], "kwargs": {"content": "x"}, "role": 0}, {"role": "assistant", "content": "x"}),
+        ({"lc": 1, "role": "user", "blocks": ["x"]}, {"role": "user", "content": ["x"]}),
         (["human", "x"], {"role": "user", "content": "x"}),
         (["user", [{"text": "x"}]], {"role": "user", "content": [{"text": "x"}]}),
     ],

@@ -552,6 +552,9 @@ def test_steps_side_by_side_without_a_root():
     assert (alone.request, alone.response) == ("vector of it", None)
     # An embedding makes no tokens: 5 + 12, 0 + 3, 5 + 15.
     assert read_trace([found, told]).usage == TokenUsage(17, 3, 20)
+    agent = _side_by_side("AGENT", 1, 2, "Which tea?", "Black tea.")
+    facts = read_trace([told, agent])
+    assert (*texts(facts), facts.latency_seconds) == ("Which tea?", "Black tea.", 2.0), "the agent is the root"
     broken = [{**span, "level": "ERROR"} for span in (found, told)]
     assert [read_trace(spans).failed for spans in (broken, [broken[0], told])] == [True, False]
 
