@@ -38,6 +38,7 @@ def facts_of(spans: list[Span]) -> TraceFacts:
     found = read_documents(retrieval.exchange.response, RetrieverSchema()) if retrieval is not None else None
     exchange, root = exchange_of(spans), root_of(spans)
     tops = roots_of(spans) or ([] if root is None else [root])
+    tops = [span for span in tops if span.has_content] or tops[:1]
     return TraceFacts(
         unwrapped_request(exchange.request),
         unwrapped_response(exchange.response),
