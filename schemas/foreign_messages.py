@@ -23,7 +23,7 @@ _LANGCHAIN_ROLES = {
     "function": "tool",
     "developer": "developer",
 }
-_PAIR_ROLES = frozenset({*_LANGCHAIN_ROLES, "user", "assistant"})
+_PAIR_ROLES = {**_LANGCHAIN_ROLES, "function": "tool", "user": "user", "assistant": "assistant"}
 _KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
 _KEPT_FIELDS = frozenset(_KEPT)
 # Where the content is, beside a role.
@@ -45,7 +45,7 @@ def is_foreign_message(value: Json) -> bool:
 def to_message(value: Json) -> Json:
     """A foreign message as `{"role", "content"}`; any other value as it is."""
     if isinstance(value, list):
-        return {"role": common_role(value[0]), "content": value[1]} if is_pair(value) else value
+        return {"role": _PAIR_ROLES[str(value[0])], "content": value[1]} if is_pair(value) else value
     made = _in_common_form(value)
     return value if made is None else made
 

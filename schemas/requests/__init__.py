@@ -22,6 +22,8 @@ from beamjudge.schemas.shapes import Noted, Shape
 __all__ = ["REQUESTS", "RequestForm", "decode_request", "is_known_request", "normalize_request"]
 
 
+# No model takes a conversation of more turns, and no person has had one.
+_MOST_TURNS = 10_000
 _WORDLESS = {role: Turn(role, "") for role in COMMON_ROLES}
 
 
@@ -103,8 +105,10 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
         found.append("later_turns_not_shown")
     if asked is None:
         return None
+    if asked > _MOST_TURNS:
+        found.append("truncated:history")
     history: list[Turn] = []
-    for message in messages[:asked]:
+    for message in messages[max(asked - _MOST_TURNS, 0) : asked]:
         if not message:  # a log may have millions
             history.append(_WORDLESS["user"])
             continue

@@ -40,10 +40,10 @@ def is_observation(value: Json) -> bool:
         is_object(value)
         and isinstance(kind := value.get("type"), str)
         and kind in _TYPES
-        and not is_run(value)
-        and not has_attributes(value)
-        and observation_trace_id(value) is not None
         and ("startTime" in value or "start_time" in value)
+        and observation_trace_id(value) is not None
+        and not has_attributes(value)
+        and not is_run(value)
     )
 
 

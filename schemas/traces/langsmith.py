@@ -87,7 +87,7 @@ def _runs(trace: dict[str, Json]) -> list[dict[str, Json]]:
         own = run_id(run)
         waiting += [{"parent_run_id": own, **child} for child in reversed(children)]
         key = own or f"#{len(found)}"
-        found[key] = joined_runs((found.get(key, {}), run))
+        found[key] = joined_runs((found[key], run)) if key in found else run
     return list(found.values())
 
 

@@ -230,6 +230,15 @@ def test_history_has_common_roles(logged, common):
     assert form.history == (Turn(common, "x"),)
 
 
+def test_the_last_ten_thousand_turns_are_the_history():
+    turns = [{"role": "user", "content": str(number)} for number in range(10_001)]
+    form = normalize_request({"messages": turns})
+    assert (form.text, len(form.history), form.history[0].text, form.notes) == ("10000", 10_000, "0", ())
+    form = normalize_request({"messages": [*turns, USER_Q]})
+    assert (len(form.history), form.history[0].text, form.notes) == (10_000, "1", ("truncated:history",))
+    assert len(form.canonical["messages"]) == 10_002
+
+
 def test_messages_that_say_nothing_are_turns_of_the_user():
     form = normalize_request({"messages": [{}, {"role": "tool"}, {"role": "assistant"}, {"role": "aide"}, USER_Q]})
     assert form.history == (Turn("user", ""), Turn("tool", ""), Turn("aide", ""))
