@@ -59,7 +59,7 @@ SEARCH_RESULT = LogTable(
         "trace": ("trace", "spans"),
     },
     read={"request": traced_request, "response": traced_response},
-    failed=lambda data: is_error(first_of(data, ("state", "status"))),
+    failed=lambda data: is_error(first_of(data, ("state", "status"))) and is_empty(data.get("response")),
     milliseconds=("execution_duration", "execution_time_ms"),
     empty_is_error=False,
     is_plain=True,

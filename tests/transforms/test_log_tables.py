@@ -241,6 +241,7 @@ def test_search_traces_by_their_spans_and_state_alone():
     no_answer = {**SEARCHED, "trace": "Trace(trace_id=tr-1)", "response": "null"}
     for state in ("ERROR", "TraceState.ERROR"):
         assert reject_of({**no_answer, "state": state}).code == "upstream_error"
+        assert row_of({**no_answer, "state": state, "response": text(ANSWER)}).response_text == ANSWER
     plain = row_of({**SEARCHED, "trace": "Trace(trace_id=tr-1)", "request": text(ASK), "response": text(ANSWER)})
     assert (plain.request_text, plain.response_text) == (ASK, ANSWER)
 
