@@ -166,12 +166,18 @@ def body_of(value: Json, notes: list[str]) -> Json:
 
 def traced_request(value: Json) -> Json:
     """The request in what a traced function took, as it is or as JSON text."""
-    return unwrapped_request(body_of(decoded(value), []))
+    return unwrapped_request(body_of(_told(value), []))
 
 
 def traced_response(value: Json) -> Json:
     """The response in what a traced function gave, as it is or as JSON text."""
-    return unwrapped_response(body_of(decoded(value), []))
+    return unwrapped_response(body_of(_told(value), []))
+
+
+def _told(value: Json) -> Json:
+    """What JSON text says; an empty text and a word such as `true` stay the text that they are."""
+    found = decoded(value)
+    return value if value == "" or isinstance(found, bool) else found
 
 
 def _any_container(value: Json) -> bool:

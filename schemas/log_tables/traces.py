@@ -29,11 +29,29 @@ def _is_trace(data: Mapping[str, Json]) -> bool:
 
 
 def _is_search_result(data: Mapping[str, Json]) -> bool:
-    if (data.get("trace") is None and data.get("spans") is None) or "messages" in data or "main_input" in data:
+    if "messages" in data or "main_input" in data:
+        return False
+    if data.get("trace") is None and not (
+        "request" in data and "response" in data and _is_container(data.get("spans"))
+    ):
         return False
     if data.get("trace_id") is not None:
         return sum(column in data for column in _SEARCHED) >= _FEWEST_SEARCHED
     return data.get("request_id") is not None and sum(column in data for column in _SEARCHED_2) >= _FEWEST_SEARCHED
+
+
+def _is_container(value: Json) -> bool:
+    """An object or list with something in it, or text that is one."""
+    return (
+        value.lstrip()[:1] in ("{", "[") if isinstance(value, str) else isinstance(value, (dict, list)) and bool(value)
+    )
+
+
+def _failed_unread(data: dict[str, Json]) -> bool:
+    """A failed trace that cannot be asked whether it has an answer all the same."""
+    if not is_error(first_of(data, ("state", "status"))) or not is_empty(data.get("response")):
+        return False
+    return not _is_container(first_of(data, ("trace", "spans")))
 
 
 # Which of them there are depends on the version, and on the columns that were asked for.
@@ -59,7 +77,7 @@ SEARCH_RESULT = LogTable(
         "trace": ("trace", "spans"),
     },
     read={"request": traced_request, "response": traced_response},
-    failed=lambda data: is_error(first_of(data, ("state", "status"))) and is_empty(data.get("response")),
+    failed=_failed_unread,
     milliseconds=("execution_duration", "execution_time_ms"),
     empty_is_error=False,
     is_plain=True,

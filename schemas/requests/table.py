@@ -10,6 +10,7 @@ from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.requests.clouds import CLOUD_SHAPES
+from beamjudge.schemas.requests.forms import is_text
 from beamjudge.schemas.requests.messages import MESSAGE_SHAPES
 from beamjudge.schemas.requests.openai import OPENAI_SHAPES
 from beamjudge.schemas.shapes import Noted, Rewritten, Shape, ShapeTable
@@ -41,7 +42,7 @@ _METHODS = frozenset({"POST", "PUT", "PATCH"})
 
 def _is_http(value: dict[str, Json]) -> bool:
     """What clients and functions of HTTP note: the method, and the body as text."""
-    if not isinstance(value["body"], str) or value.get("isBase64Encoded") is True:
+    if not isinstance(value["body"], str) or value.get("isBase64Encoded") is True or is_text(value.get("prompt")):
         return False
     methods = (value.get("method"), value.get("httpMethod"))
     return any(isinstance(method, str) and method.upper() in _METHODS for method in methods)
@@ -125,7 +126,13 @@ def is_request_envelope(value: Json, shape: Shape | None) -> bool:
             return "history" in value
         if shape.field in ("prompt", "message"):
             return has_any(value, _COMPLETION_PARAMETERS)
+        if shape.name == "http":
+            return isinstance(body := value["body"], str) and read_body(body, _is_envelope, streams=False) is not None
         if shape.field == "body":
-            return has_any(value, ("url", "headers"))
+            return "url" in value
         return shape.field not in ("role", "type", "turns", "conversation")
     return isinstance(value.get("object"), str) and isinstance(value.get("id"), str)
+
+
+def _is_envelope(value: Json) -> bool:
+    return is_request_envelope(value, REQUESTS.claim(value))

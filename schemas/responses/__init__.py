@@ -7,7 +7,7 @@ from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import message_text
 from beamjudge.schemas.responses.evidence import response_documents
-from beamjudge.schemas.responses.faults import ResponseFault, find_fault, inspect_response
+from beamjudge.schemas.responses.faults import ResponseFault, find_failed_call, find_fault, inspect_response
 from beamjudge.schemas.responses.forms import assistant
 from beamjudge.schemas.responses.table import RESPONSES, is_response_envelope
 from beamjudge.schemas.row import Document, TokenUsage
@@ -69,6 +69,7 @@ def _normalize(value: Json) -> ResponseForm | None:
     # Every rewrite unwraps a level or gives the normal form, so that it ends.
     while not isinstance(value, str):
         fault, is_filtered = inspect_response(value)
+        fault = fault or find_failed_call(value)
         if fault is not None:
             return ResponseForm(value, "", usage, notes, fault)
         filtered = filtered or is_filtered

@@ -27,7 +27,10 @@ class ResponseFault(NamedTuple):
 _STATUS_FIELDS = ("status", "statusCode", "status_code")
 _STATUS_DIGITS = 3
 _STATUSES = range(100, 600)
-_BESIDE_STATUS = ("body", "headers")
+_HTTP_FIELDS = frozenset(
+    {*_STATUS_FIELDS, "statusText", "status_text", "reason", "ok", "body", "headers", "multiValueHeaders", "cookies"}
+    | {"isBase64Encoded", "url", "method", "path", "request_id", "requestId", "elapsed", "error"}
+)
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
 _ANSWER_LISTS = ("choices", "output", "content", "candidates", "messages", "generations", "results")
 _ANSWER_TEXTS = ("text", "generation", "response", "completion", "output_text", "answer")
@@ -103,7 +106,7 @@ def _error(value: dict[str, Json]) -> ResponseFault | None:
     is_databricks = isinstance(value.get("error_code"), str) and "message" in value
     if is_bare or is_databricks or (value.get("object") == "error" and "message" in value):
         return ResponseFault(UPSTREAM_ERROR, "the response is the provider's error and no answer")
-    return _failed_call(value)
+    return None
 
 
 def _names_filter(error: Json) -> bool:
@@ -131,9 +134,17 @@ def status_of(value: dict[str, Json]) -> int | None:
     return next((status for status in found if status is not None), None)
 
 
-def _failed_call(value: dict[str, Json]) -> ResponseFault | None:
-    status = status_of(value)
-    if status is None or status < FIRST_ERROR_STATUS or not has_any(value, _BESIDE_STATUS):
+def is_http_answer(value: dict[str, Json]) -> bool:
+    """Whether an object is nothing but what clients, proxies and functions note of an answer of HTTP."""
+    if status_of(value) is None or not has_any(value, ("body", "headers")):
+        return False
+    return all(name in _HTTP_FIELDS or item is None for name, item in value.items())
+
+
+def find_failed_call(value: Json) -> ResponseFault | None:
+    """The fault of an answer of HTTP with a status of 400 or more; null for any other value."""
+    status = status_of(value) if is_object(value) else None
+    if not is_object(value) or status is None or status < FIRST_ERROR_STATUS or not is_http_answer(value):
         return None
     body = value.get("body")
     if isinstance(body, str):

@@ -11,7 +11,7 @@ from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import is_message
 from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
-from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_fault, status_of
+from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_failed_call, find_fault, is_http_answer
 from beamjudge.schemas.responses.forms import are_typed, is_text
 from beamjudge.schemas.responses.frameworks import FRAMEWORK_SHAPES
 from beamjudge.schemas.responses.openai import OPENAI_SHAPES
@@ -67,10 +67,9 @@ _ERROR_FIELDS = ("message", "code", "type")
 
 def _is_http(value: dict[str, Json]) -> bool:
     """What clients and functions of HTTP note: the status, and the body as text."""
-    status = status_of(value)
-    if status is None or status >= FIRST_ERROR_STATUS or value.get("isBase64Encoded") is True:
+    if value.get("isBase64Encoded") is True or not is_text(value["body"]) or not is_http_answer(value):
         return False
-    return is_text(value["body"])
+    return find_failed_call(value) is None
 
 
 def _http_body(value: dict[str, Json]) -> Rewritten:
@@ -115,7 +114,7 @@ def _holds_response(field: str) -> Callable[[dict[str, Json]], bool]:
             return is_stream(inner) and (not are_typed(inner) or is_message_chunk(inner[0]))
         if not is_object(inner) or is_response_event(value):
             return False
-        if _holds_fault(value, inner):
+        if _holds_fault(value, inner) or (field == "response" and find_failed_call(inner) is not None):
             return True
         if is_object(inner.get("body")) and "status_code" in inner:  # a line of a batch's output file
             return True
@@ -168,8 +167,6 @@ _ENVELOPES = frozenset(
         "llm_result",
         "messages",
         "listing",
-        "embedding_vectors",
-        "embeddings_vectors",
     }
 )
 # A provider's single message or text, by the field that stands beside it.
@@ -181,8 +178,9 @@ _MARKS = {
     "generations": ("meta", "prompt"),
     "langchain_typed": ("response_metadata", "additional_kwargs", "data"),
     "unfinished": ("status", "input_tokens"),
+    "embedding_vectors": ("model", "usage", "id", "object", "inputTextTokenCount"),
+    "embeddings_vectors": ("model", "usage", "id", "object"),
     "judgements": ("id", "model", "meta", "usage"),
-    "http": ("headers", "statusCode", "status_code"),
     "message": ("response_metadata", "usage", "stop_reason"),
 }
 

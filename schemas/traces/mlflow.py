@@ -77,7 +77,7 @@ def _read_mlflow(trace: dict[str, Json]) -> TraceFacts:
         unwrapped_response(response),
         found.documents if found else None,
         total_usage(spans),
-        seconds_of(*(() if root is None else (root,))) if latency is None else latency,
+        seconds_of(root) if latency is None else latency,
         found.notes if found else (),
         failed or is_error(info.get("state")) or is_error(info.get("status")),
     )

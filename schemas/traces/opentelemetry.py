@@ -13,7 +13,7 @@ from beamjudge.schemas.traces.attribute_spans import AttributeSpan, attribute_na
 from beamjudge.schemas.traces.containers import Place, objects, place_of
 from beamjudge.schemas.traces.documents import RetrieverSchema, read_documents
 from beamjudge.schemas.traces.facts import TraceError, TraceFacts, TraceFormat
-from beamjudge.schemas.traces.spans import Span, exchange_of, last_retrieval, root_of, roots_of, seconds_of, total_usage
+from beamjudge.schemas.traces.spans import Span, exchange_of, last_retrieval, root_of, seconds_of, total_usage
 from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
 from beamjudge.schemas.traces.vocabularies import vocabulary_of
 
@@ -37,16 +37,14 @@ def facts_of(spans: list[Span]) -> TraceFacts:
     retrieval = last_retrieval(spans)
     found = read_documents(retrieval.exchange.response, RetrieverSchema()) if retrieval is not None else None
     exchange, root = exchange_of(spans), root_of(spans)
-    tops = roots_of(spans) or ([] if root is None else [root])
-    tops = [span for span in tops if span.has_content] or tops[:1]
     return TraceFacts(
         unwrapped_request(exchange.request),
         unwrapped_response(exchange.response),
         found.documents if found else None,
         total_usage(spans),
-        seconds_of(*tops),
+        seconds_of(root),
         found.notes if found else (),
-        bool(tops) and all(span.failed for span in tops),
+        root is not None and root.failed,
     )
 
 

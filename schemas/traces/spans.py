@@ -68,20 +68,17 @@ class Span:
 def exchange_of(spans: Sequence[Span]) -> Exchange:
     """The request and response of a trace whose root may be a step of the server around the application.
 
-    They are the only root's; where it has neither, or steps stand side by side without one, those of the first agent;
-    where no agent has any, the request of the first and the response of the last of the outermost steps that have
-    some. A retriever answers nothing.
+    They are the root's; where it has neither, those of the first agent; where no agent has any, the request of the
+    first and the response of the last of the outermost steps that have some. A retriever answers nothing.
     """
     root = root_of(spans)
-    if root is not None and root.has_content and len(roots_of(spans)) <= 1:
+    if root is not None and root.has_content:
         return root.exchange if root.speaks is not Speaks.NO else root.exchange._replace(response=None)
     speaking = [span.speaks is not Speaks.NO and span.has_content for span in spans]
     outer = _outermost(spans, speaking)
     agents = [span for span, speaks in zip(spans, speaking, strict=True) if speaks and span.speaks is Speaks.AGENT]
     if agents:
         outer = [min(agents, key=_start)]
-    if not outer and root is not None:
-        return root.exchange._replace(response=None)
     asked = (span.exchange.request for span in sorted(outer, key=_start))
     answered = (span.exchange.response for span in sorted(outer, key=_end, reverse=True))
     return Exchange(
@@ -98,16 +95,15 @@ def _end(span: Span) -> int:
     return span.times.end or span.times.start or 0
 
 
-def roots_of(spans: Sequence[Span]) -> list[Span]:
-    """The spans without a parent; where one of them is an agent, the first of those alone."""
-    tops = [span for span in spans if span.parent is None]
-    return [span for span in tops if span.speaks is Speaks.AGENT][:1] or tops
-
-
 def root_of(spans: Sequence[Span]) -> Span | None:
-    """The first root; where every parent is named but some are missing, the first such orphan."""
-    if roots := roots_of(spans):
-        return roots[0]
+    """The first span without a parent, but for a tool, retriever or embedding beside one that says something; where
+    every parent is named but some are missing, the first such orphan.
+    """
+    tops = [span for span in spans if span.parent is None]
+    if tops and tops[0].speaks is Speaks.NO:
+        return next((span for span in tops if span.speaks is not Speaks.NO and span.has_content), tops[0])
+    if tops:
+        return tops[0]
     known = {span.id for span in spans if span.id is not None}
     return next((span for span in spans if span.parent not in known), None)
 
@@ -145,13 +141,10 @@ def _whole_usage(span: Span) -> TokenUsage:
     return TokenUsage(usage.input_tokens, 0, usage.input_tokens if usage.total_tokens is None else usage.total_tokens)
 
 
-def seconds_of(*spans: Span) -> float | None:
-    """The time from the first start to the last end of some steps, in seconds; null where it is not known."""
-    starts = [span.times.start for span in spans if span.times.start is not None]
-    ends = [span.times.end for span in spans if span.times.end is not None]
-    if not starts or not ends or max(ends) < min(starts):
-        return None
-    return (max(ends) - min(starts)) / 1e9
+def seconds_of(span: Span | None) -> float | None:
+    """The time that a span took, in seconds; null where it is not known."""
+    start, end = Times() if span is None else span.times
+    return None if start is None or end is None or end < start else (end - start) / 1e9
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:

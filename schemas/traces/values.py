@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from beamjudge.schemas.json_text import as_list, decode_container, is_object
+from beamjudge.schemas.json_text import as_list, decode_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.requests import is_known_request
 from beamjudge.schemas.responses import is_known_response
@@ -50,7 +50,9 @@ def _argument(value: Json) -> Json:
             return value[name]
     if value.keys() != {"args", "kwargs"}:
         return value
-    args, named = as_list(value["args"]), value["kwargs"]
+    args, named = value["args"], value["kwargs"]
+    if not is_list(args):
+        return value
     if not named:
         return args[0] if len(args) == 1 else value
     return value if args else named

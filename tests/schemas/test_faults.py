@@ -54,9 +54,7 @@ FAULTS = [
 
 
 def _is_told_in_a_string(body):
-    return (
-        not {"response", "body", "output"} & body.keys() or "object" in body or {"status", "statusCode"} & body.keys()
-    )
+    return not {"response", "body", "output"} & body.keys() or "object" in body
 
 
 @pytest.mark.parametrize(("body", "code"), FAULTS)
@@ -117,3 +115,34 @@ def test_what_a_filter_left_is_judged(body, text):
 )
 def test_answers_beside_a_field_of_that_name(body):
     assert normalize_response(body).fault is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"status": 404, "body": {"message": "Order not found"}},
+        {"statusCode": 500, "body": "Internal Error"},
+        {"statusCode": 200, "body": "Hello from Lambda!"},
+        {"status": "422", "headers": ["a"], "rows": []},
+    ],
+)
+def test_http_that_a_model_wrote_is_its_text(body):
+    text = json.dumps(body)
+    assert (normalize_response(text).text, normalize_response(text).fault) == (text, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"status": 404, "headers": {}, "message": {"role": "assistant", "content": "a"}}, "a"),
+        ({"status": 404, "body": "", "generated_text": "a"}, "a"),
+        ({"messages": [{"role": "assistant", "content": "a"}], "output": {"status": 404, "body": "x"}}, "a"),
+        ({"status": 200, "text": "a", "body": "raw"}, "a"),
+    ],
+)
+def test_an_answer_beside_a_status(body, text):
+    assert (normalize_response(body).text, normalize_response(body).fault) == (text, None)
+
+
+def test_a_table_with_a_status_is_no_failed_call():
+    assert normalize_response({"status": "500", "headers": ["a"], "rows": [[1]]}).notes == ("other_response_shape",)

@@ -246,6 +246,29 @@ def test_search_traces_by_their_spans_and_state_alone():
     assert (plain.request_text, plain.response_text) == (ASK, ANSWER)
 
 
+def test_words_that_are_json_stay_answers():
+    for said in ("true", "false", "True", "1"):
+        row = row_of({**SEARCHED, "trace": "{", "request": text({"q": ASK}), "response": said})
+        assert (row.request_text, row.response_text) == (ASK, said)
+        row = row_of({"inputs": said, "outputs": said})
+        assert (row.request_text, row.response_text) == (said, said)
+    assert row_of({"inputs": ASK, "outputs": ""}).response_text == ""
+
+
+def test_the_answer_in_a_failed_trace_counts():
+    failed = {**SEARCHED, "state": "ERROR", "response": None}
+    assert row_of(failed).response_text == ANSWER
+    assert (
+        row_of({**failed, "trace": None, "spans": json.loads(SEARCHED["trace"])["data"]["spans"]}).response_text
+        == ANSWER
+    )
+
+
+def test_spans_beside_a_pair_are_the_pairs():
+    data = {"trace_id": "t", "spans": [], "assessments": [], "prompt": ASK, "response": ANSWER}
+    assert (row_of(data).request_text, row_of(data).response_text) == (ASK, ANSWER)
+
+
 def test_null_columns_beside_messages():
     """A table of several kinds of rows has all columns in each."""
     data = {"messages": CHAT_REQUEST["messages"], "response": ANSWER}
