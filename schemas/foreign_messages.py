@@ -23,7 +23,7 @@ _LANGCHAIN_ROLES = {
     "function": "tool",
     "developer": "developer",
 }
-_PAIR_ROLES = {**_LANGCHAIN_ROLES, "function": "tool", "user": "user", "assistant": "assistant"}
+_PAIR_ROLES = {**_LANGCHAIN_ROLES, "user": "user", "assistant": "assistant"}
 _KEPT = ("tool_calls", "function_call", "refusal", "tool_call_id", "name")
 _KEPT_FIELDS = frozenset(_KEPT)
 # Where the content is, beside a role.

@@ -55,6 +55,10 @@ def is_list(value: Json) -> TypeGuard[list[Json]]:
     return isinstance(value, list)
 
 
+def is_container(value: Json) -> bool:
+    return isinstance(value, (dict, list))
+
+
 def as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 

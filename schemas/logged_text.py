@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, decode_object, is_list, is_object
+from beamjudge.schemas.json_text import DecodedJson, as_list, decode_container, decode_object, is_container, is_object
 from beamjudge.schemas.json_value import Json, replace_surrogates
 
 _Accepts: TypeAlias = Callable[[Json], bool]
@@ -21,9 +21,10 @@ _MOST_BROKEN_LINES = 50_000
 FIRST_EVENTS = 100
 _FIRST_LINES = 10 * FIRST_EVENTS
 _DONE = "[DONE]"
+_JSON_NOTE = "parsed_json_string"
 _STREAM_NOTE = "parsed_event_stream"
 _JSON_DATA = re.compile(r"^data:[ \t]*[{\[]", re.MULTILINE)
-_FIELDS = ("data:", "event:", "id:", "retry:", ":")
+EVENT_FIELDS = ("data:", "event:", "id:", "retry:", ":")
 # A dict's first key, also inside lists; quotes of either kind, as repr chooses them.
 _REPR_START = re.compile(r"[\s\[({]{1,8}(['\"])\w{1,64}\1\s{0,4}:")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -58,6 +59,14 @@ def read_body(text: str, accepts: _Accepts, *, streams: bool = True) -> DecodedJ
     return None
 
 
+def read_text_body(text: str, accepts: _Accepts = is_container, *, streams: bool = True) -> DecodedJson | None:
+    """What `read_body` gives for the body of a call, by default any JSON. That it was text is how calls are made, and
+    has no note.
+    """
+    body = read_body(text, accepts, streams=streams)
+    return body and body._replace(notes=tuple(note for note in body.notes if note != _JSON_NOTE))
+
+
 def _container(text: str, _accepts: _Accepts) -> DecodedJson | None:
     return decode_container(text)
 
@@ -89,7 +98,7 @@ def _server_sent_events(text: str, accepts: _Accepts) -> DecodedJson | None:
     Source: html.spec.whatwg.org/multipage/server-sent-events.html. Logs often lose the blank lines between events, so
     that a line of data that is JSON by itself is an event of its own.
     """
-    if not text.lstrip().startswith(_FIELDS):
+    if not text.lstrip().startswith(EVENT_FIELDS):
         return None
     text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
     if not _JSON_DATA.search(text):
@@ -144,7 +153,7 @@ class _EventReader:
                 if self._broken > _MOST_BROKEN_LINES:
                     return None
                 found.append(event)
-            elif not line.startswith(_FIELDS) and line and not line.isspace():
+            elif not line.startswith(EVENT_FIELDS) and line and not line.isspace():
                 return None
         self.has_json = self.has_json or any(event is not None for event in found)
         return _with_text(lines, found) if None in found else found
@@ -185,7 +194,7 @@ def _with_text(lines: list[str], found: list[Json]) -> list[Json]:
             name = line[6:].strip()
         elif not line or line.isspace():
             if loose:
-                whole = _data_text(loose[0]) if len(data) == 1 else "\n".join(map(_data_text, data))
+                whole = "\n".join(map(_data_text, data))
                 if len(loose) < len(data):
                     if decode_container(whole) is not None:
                         del events[len(loose) - len(data) :]
@@ -214,7 +223,7 @@ def _python_repr(text: str, _accepts: _Accepts) -> DecodedJson | None:
         value = _as_json(ast.literal_eval(text.strip()))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    if not is_object(value) and not is_list(value):
+    if not is_container(value):
         return None
     notes: list[str] = []
     return DecodedJson(replace_surrogates(value, notes), tuple(dict.fromkeys(notes)))
@@ -233,7 +242,7 @@ def _as_json(value: object) -> Json:
 
 
 _CONTAINER_READERS = (
-    ("parsed_json_string", _container),
+    (_JSON_NOTE, _container),
     ("parsed_python_repr", _python_repr),
     (_STREAM_NOTE, _json_lines),
 )

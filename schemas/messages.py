@@ -8,19 +8,9 @@ from typing import NamedTuple
 
 from beamjudge.schemas.json_text import is_object
 from beamjudge.schemas.json_value import Json, canonical_json
-from beamjudge.schemas.parts import MessageText, content_text, holds_results_only, plain_text, read_content
-from beamjudge.schemas.row import Turn
+from beamjudge.schemas.parts import MessageText, content_text, holds_results_only, read_content
 
-__all__ = [
-    "MessageText",
-    "MessageTurn",
-    "content_text",
-    "is_message",
-    "message_role",
-    "message_text",
-    "message_turn",
-    "plain_turn",
-]
+__all__ = ["MessageText", "MessageTurn", "content_text", "is_message", "message_role", "message_text", "message_turn"]
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 USER_ROLES = frozenset({"user"})
@@ -85,23 +75,15 @@ def message_role(message: dict[str, Json]) -> str:
     return role
 
 
-def plain_turn(message: dict[str, Json]) -> Turn | None:
-    """The turn of a message of the most frequent form, a common role and some text alone; null for any other."""
-    role, content = message.get("role"), message.get("content")
-    if not isinstance(role, str) or role not in COMMON_ROLES:
-        return None
-    if len(message) > 2 and not _BESIDE_CONTENT.isdisjoint(message):
-        return None
-    text = content if isinstance(content, str) else plain_text(content)
-    return tuple.__new__(Turn, (role, text)) if text else None  # Turn(role, text), faster
-
-
 def message_turn(message: dict[str, Json]) -> MessageTurn:
     """A message's role, text and notes, as `message_role` and `message_text` give them."""
     if _TOLD_BY.isdisjoint(message):
         return _NOTHING_SAID
+    role, content = message.get("role"), message.get("content")
+    if len(message) == 2 and isinstance(content, str) and isinstance(role, str) and role in COMMON_ROLES:
+        return MessageTurn(role, content)  # by far the most frequent form, without the detour
     said, is_result = _said(message)
-    role = common_role(message.get("role"))
+    role = common_role(role)
     return MessageTurn("tool" if is_result and role == "user" else role, *said)
 
 

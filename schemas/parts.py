@@ -226,14 +226,6 @@ def content_text(content: Json) -> MessageText:
     return read_content(content)[0]
 
 
-def plain_text(content: Json) -> str | None:
-    """The text of content that is a string or one part of nothing but text, as most is; null for any other content."""
-    if isinstance(content, list):
-        only = content[0] if len(content) == 1 else None
-        content = only.get("text") if isinstance(only, dict) and len(only) == 1 else None
-    return content if isinstance(content, str) else None
-
-
 def _plain_part(part: Json) -> str | None:
     """The text of a part that is text, or has a text and nothing that could make it something else."""
     if not isinstance(part, dict):
@@ -246,8 +238,8 @@ def _plain_part(part: Json) -> str | None:
 
 def read_content(content: Json) -> tuple[MessageText, bool]:
     """The text of a message's content, and what `holds_results_only` says of it."""
-    if (plain := plain_text(content)) is not None:
-        return MessageText(plain), False
+    if isinstance(content, str):
+        return MessageText(content), False
     if content is None:
         return _NO_TEXT, False
     others = False

@@ -7,7 +7,7 @@ None is of a platform; `question` and `answer` with `contexts` and `ground_truth
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from beamjudge.schemas.json_text import is_list
+from beamjudge.schemas.json_text import is_container, is_list
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.log_tables.table import LogTable, body_of, traced_request, traced_response
 from beamjudge.schemas.traces.values import unwrapped_request, unwrapped_response
@@ -82,7 +82,7 @@ def _choices(value: Json) -> Json:
 
 
 def _scalar(value: Json) -> Json:
-    return None if isinstance(value, (dict, list)) else value
+    return None if is_container(value) else value
 
 
 def _reference(value: Json) -> Json:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from beamjudge.schemas.durations import read_seconds
-from beamjudge.schemas.json_text import is_absent, is_list, is_object
+from beamjudge.schemas.json_text import is_absent, is_list
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.logged_text import read_body
+from beamjudge.schemas.logged_text import read_text_body
 from beamjudge.schemas.paths import lookup
 from beamjudge.schemas.responses.faults import (
     BLOCKED,
@@ -77,7 +77,7 @@ class LogTable:
         notes: list[str] = []
         values: dict[str, Json] = {}
         for column, paths in self.columns.items():
-            is_nothing = None if column not in _BODIES else _is_no_text if self.is_plain else is_empty
+            is_nothing = _is_blank if column not in _BODIES else _is_no_text if self.is_plain else is_empty
             value = first_value(data, paths, is_nothing)
             if (own := self.read.get(column)) is not None:
                 value = own(value)
@@ -121,22 +121,19 @@ class LogTable:
         return None
 
 
-def first_value(
-    data: dict[str, Json], paths: tuple[str, ...], is_nothing: Callable[[Json], bool] | None = None
-) -> Json:
+def _is_blank(value: Json) -> bool:
+    return value in ({}, "")
+
+
+def first_value(data: dict[str, Json], paths: tuple[str, ...], is_nothing: Callable[[Json], bool] = _is_blank) -> Json:
     """The first value at one of the paths that is neither null nor nothing: an empty object or text, where it is not
     said what else is.
     """
-    is_nothing = _is_blank if is_nothing is None else is_nothing
     for path in paths:
         value = data if path == WHOLE_RECORD else lookup(data, path)
         if value is not None and not is_nothing(value):
             return value
     return None
-
-
-def _is_blank(value: Json) -> bool:
-    return value in ({}, "")
 
 
 def _is_no_text(value: Json) -> bool:
@@ -155,12 +152,12 @@ def body_of(value: Json, notes: list[str]) -> Json:
     """A logged body: its JSON decoded, whatever it is. That it was text is how the table is made, so has no note."""
     if not isinstance(value, str):
         return value
-    body = read_body(value, _any_container)
+    body = read_text_body(value)
     if body is None:
         if _JSON_START.match(value):
             notes.append("body_unreadable")
         return value
-    notes += (note for note in body.notes if note != "parsed_json_string")
+    notes += body.notes
     return body.value
 
 
@@ -178,10 +175,6 @@ def _told(value: Json) -> Json:
     """What JSON text says; an empty text and a word such as `true` stay the text that they are."""
     found = decoded(value)
     return value if value == "" or isinstance(found, bool) else found
-
-
-def _any_container(value: Json) -> bool:
-    return is_object(value) or is_list(value)
 
 
 def has(*columns: str) -> Callable[[Mapping[str, Json]], bool]:

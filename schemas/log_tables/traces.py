@@ -7,7 +7,7 @@ Their formats, and where each is written down, are those of `schemas/traces`.
 
 from collections.abc import Mapping
 
-from beamjudge.schemas.json_text import as_list, first_of, is_list, is_object
+from beamjudge.schemas.json_text import as_list, first_of, is_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
 from beamjudge.schemas.log_tables.table import WHOLE_RECORD, LogTable, has, is_empty, traced_request, traced_response
 from beamjudge.schemas.paths import lookup
@@ -31,27 +31,25 @@ def _is_trace(data: Mapping[str, Json]) -> bool:
 def _is_search_result(data: Mapping[str, Json]) -> bool:
     if "messages" in data or "main_input" in data:
         return False
-    if data.get("trace") is None and not (
-        "request" in data and "response" in data and _is_container(data.get("spans"))
-    ):
+    if data.get("trace") is None and not ("request" in data and "response" in data and _holds_spans(data.get("spans"))):
         return False
     if data.get("trace_id") is not None:
         return sum(column in data for column in _SEARCHED) >= _FEWEST_SEARCHED
     return data.get("request_id") is not None and sum(column in data for column in _SEARCHED_2) >= _FEWEST_SEARCHED
 
 
-def _is_container(value: Json) -> bool:
-    """An object or list with something in it, or text that is one."""
-    return (
-        value.lstrip()[:1] in ("{", "[") if isinstance(value, str) else isinstance(value, (dict, list)) and bool(value)
-    )
+def _holds_spans(value: Json) -> bool:
+    """An object or list with something in it, or text that begins like one."""
+    if isinstance(value, str):
+        return value.lstrip()[:1] in ("{", "[")
+    return is_container(value) and bool(value)
 
 
 def _failed_unread(data: dict[str, Json]) -> bool:
     """A failed trace that cannot be asked whether it has an answer all the same."""
     if not is_error(first_of(data, ("state", "status"))) or not is_empty(data.get("response")):
         return False
-    return not _is_container(first_of(data, ("trace", "spans")))
+    return not _holds_spans(first_of(data, ("trace", "spans")))
 
 
 # Which of them there are depends on the version, and on the columns that were asked for.

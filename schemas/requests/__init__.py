@@ -3,18 +3,10 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from beamjudge.schemas.json_text import as_list, is_absent, is_object, without_collections
+from beamjudge.schemas.json_text import as_list, is_absent, is_container, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
-from beamjudge.schemas.messages import (
-    COMMON_ROLES,
-    SYSTEM_ROLES,
-    USER_ROLES,
-    message_role,
-    message_text,
-    message_turn,
-    plain_turn,
-)
+from beamjudge.schemas.messages import SYSTEM_ROLES, USER_ROLES, message_role, message_text, message_turn
 from beamjudge.schemas.requests.table import REQUESTS, is_request_envelope
 from beamjudge.schemas.row import Turn
 from beamjudge.schemas.shapes import Noted, Shape
@@ -24,7 +16,6 @@ __all__ = ["REQUESTS", "RequestForm", "decode_request", "is_known_request", "nor
 
 # No model takes a conversation of more turns, and no person has had one.
 _MOST_TURNS = 10_000
-_WORDLESS = {role: Turn(role, "") for role in COMMON_ROLES}
 
 
 class RequestForm(NamedTuple):
@@ -85,7 +76,7 @@ def _normalize(value: Json) -> RequestForm | None:
     if is_absent(value):
         return None
     text = canonical_json(value)
-    if not isinstance(value, (dict, list)):  # a number that a traced function took
+    if not is_container(value):  # a number that a traced function took
         value = {"messages": [{"role": "user", "content": text}]}
     return RequestForm(value, text, notes=(*notes, "other_request_shape"))
 
@@ -109,18 +100,10 @@ def _read_messages(request: dict[str, Json], notes: tuple[str, ...]) -> RequestF
         found.append("truncated:history")
     history: list[Turn] = []
     for message in messages[max(asked - _MOST_TURNS, 0) : asked]:
-        if not message:  # a log may have millions
-            history.append(_WORDLESS["user"])
-            continue
-        if (turn := plain_turn(message)) is not None:
-            history.append(turn)
-            continue
         role, said, noted = message_turn(message)
         found += noted
-        if said:
+        if said or role != "assistant":  # whose turn of nothing but reasoning says nothing
             history.append(Turn(role, said))
-        elif role != "assistant":  # whose turn of nothing but reasoning says nothing
-            history.append(_WORDLESS.get(role) or Turn(role, ""))
     text, noted = message_text(messages[asked])
     return RequestForm(request, text, tuple(history), tuple(dict.fromkeys((*found, *noted))))
 

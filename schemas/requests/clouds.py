@@ -55,7 +55,7 @@ def _contents_messages(value: dict[str, Json]) -> Json:
     for role, group in groupby(contents if is_list(contents) else [contents], _role_of_part):
         items = list(group)
         if role is None:
-            messages += map(_content_message, items)
+            messages += [_content_message(item) for item in items if is_object(item)]
         else:
             only = items[0] if len(items) == 1 and isinstance(items[0], str) else None
             messages.append({"role": role, "content": items if only is None else only})
@@ -70,12 +70,10 @@ def _role_of_part(item: Json) -> str | None:
         is_part = item.get("parts") is None and not isinstance(item.get("role"), str) and has_any(item, _PART_FIELDS)
         if not is_part:
             return None
-    return "user" if _MODEL_PARTS.isdisjoint(item) or not has_any(item, _MODEL_PARTS) else "assistant"
+    return "assistant" if has_any(item, _MODEL_PARTS) else "user"
 
 
-def _content_message(turn: Json) -> Json:
-    if not is_object(turn):
-        return turn
+def _content_message(turn: dict[str, Json]) -> Json:
     role, parts = turn.get("role"), turn.get("parts")
     if parts is None and has_any(turn, _PART_FIELDS):  # a part with a role of its own
         part = {name: item for name, item in turn.items() if name not in ("role", "parts")}

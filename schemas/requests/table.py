@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from beamjudge.schemas.json_text import has_any, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.logged_text import read_body
+from beamjudge.schemas.logged_text import read_body, read_text_body
 from beamjudge.schemas.requests.clouds import CLOUD_SHAPES
 from beamjudge.schemas.requests.forms import is_text
 from beamjudge.schemas.requests.messages import MESSAGE_SHAPES
@@ -49,16 +49,10 @@ def _is_http(value: dict[str, Json]) -> bool:
 
 
 def _http_body(value: dict[str, Json]) -> Rewritten:
-    """The body, decoded where it is JSON. That it was text is how HTTP is made, so has no note."""
+    """The body, decoded where it is JSON."""
     body = value["body"]
-    decoded = read_body(body, _is_container, streams=False) if isinstance(body, str) else None
-    if decoded is None:
-        return body
-    return Noted(decoded.value, tuple(note for note in decoded.notes if note != "parsed_json_string"))
-
-
-def _is_container(value: Json) -> bool:
-    return is_object(value) or is_list(value)
+    decoded = read_text_body(body, streams=False) if isinstance(body, str) else None
+    return body if decoded is None else Noted(*decoded)
 
 
 _FAMILIES = (MESSAGE_SHAPES, OPENAI_SHAPES, CLOUD_SHAPES, (Shape("http", "body", _is_http, _http_body),))

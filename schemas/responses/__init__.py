@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from beamjudge.schemas.json_text import as_list, is_absent, is_object, without_collections
+from beamjudge.schemas.json_text import as_list, is_absent, is_container, is_object, without_collections
 from beamjudge.schemas.json_value import Json, canonical_json
 from beamjudge.schemas.logged_text import read_body
 from beamjudge.schemas.messages import message_text
@@ -95,7 +95,7 @@ def _normalize(value: Json) -> ResponseForm | None:
     if is_absent(value):
         return None
     text = canonical_json(value)
-    if not isinstance(value, (dict, list)):  # a number that a traced function returned
+    if not is_container(value):  # a number that a traced function returned
         value = assistant(text)
     return ResponseForm(value, text, usage, (*notes, "other_response_shape"), None, documents, trace)
 

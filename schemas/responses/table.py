@@ -6,9 +6,9 @@ last.
 
 from collections.abc import Callable
 
-from beamjudge.schemas.json_text import has_any, is_list, is_object
+from beamjudge.schemas.json_text import has_any, is_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
-from beamjudge.schemas.logged_text import read_body
+from beamjudge.schemas.logged_text import read_body, read_text_body
 from beamjudge.schemas.messages import is_message
 from beamjudge.schemas.responses.clouds import CLOUD_SHAPES
 from beamjudge.schemas.responses.faults import FIRST_ERROR_STATUS, find_failed_call, find_fault, is_http_answer
@@ -73,19 +73,17 @@ def _is_http(value: dict[str, Json]) -> bool:
 
 
 def _http_body(value: dict[str, Json]) -> Rewritten:
-    """The body, decoded where it is JSON or a stream. That it was text is how HTTP is made, so has no note."""
+    """The body, decoded where it is JSON or a stream."""
     body = value["body"]
-    decoded = read_body(body, _is_container) if isinstance(body, str) else None
-    if decoded is None:
-        return body
-    return Noted(decoded.value, tuple(note for note in decoded.notes if note != "parsed_json_string"))
+    decoded = read_text_body(body, _is_known_or_json) if isinstance(body, str) else None
+    return body if decoded is None else Noted(*decoded)
 
 
-def _is_container(value: Json) -> bool:
+def _is_known_or_json(value: Json) -> bool:
     """Any JSON, but of streams only one of known events."""
     if is_object(value) and value.keys() in _READ_STREAMS:
         return RESPONSES.claim(value) is not None
-    return is_object(value) or is_list(value)
+    return is_container(value)
 
 
 _READ_STREAMS = ({"sse"}, {"ndjson"})

@@ -100,10 +100,10 @@ def root_of(spans: Sequence[Span]) -> Span | None:
     every parent is named but some are missing, the first such orphan.
     """
     tops = [span for span in spans if span.parent is None]
-    if tops and tops[0].speaks is Speaks.NO:
-        return next((span for span in tops if span.speaks is not Speaks.NO and span.has_content), tops[0])
-    if tops:
+    if tops and tops[0].speaks is not Speaks.NO:
         return tops[0]
+    if tops:
+        return next((span for span in tops if span.speaks is not Speaks.NO and span.has_content), tops[0])
     known = {span.id for span in spans if span.id is not None}
     return next((span for span in spans if span.parent not in known), None)
 
@@ -123,7 +123,7 @@ def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
     A count that one of the summed spans does not report is null, since a part is not the sum.
     """
     reporting = _outermost(spans, [span.usage is not None for span in spans])
-    counted = [_whole_usage(span) for span in reporting]
+    counted = [_whole_usage(span.usage, span.speaks) for span in reporting if span.usage is not None]
     if not counted:
         return None
     return TokenUsage(
@@ -133,10 +133,9 @@ def total_usage(spans: Sequence[Span]) -> TokenUsage | None:
     )
 
 
-def _whole_usage(span: Span) -> TokenUsage:
+def _whole_usage(usage: TokenUsage, speaks: Speaks) -> TokenUsage:
     """A span's counts. What an embedding or a tool makes has no tokens, so that none are missing."""
-    usage = span.usage or TokenUsage(None, None, None)
-    if span.speaks is not Speaks.NO or usage.output_tokens is not None or usage.input_tokens is None:
+    if speaks is not Speaks.NO or usage.output_tokens is not None or usage.input_tokens is None:
         return usage
     return TokenUsage(usage.input_tokens, 0, usage.input_tokens if usage.total_tokens is None else usage.total_tokens)
 

@@ -9,13 +9,13 @@ from typing import NamedTuple, TypeAlias
 
 from beamjudge.schemas.json_text import decode_container, is_list, is_object
 from beamjudge.schemas.json_value import Json
+from beamjudge.schemas.logged_text import EVENT_FIELDS
 
 Event: TypeAlias = dict[str, Json]
 _WRAPPER = frozenset({"event", "data", "id", "retry"})
 _CODED = frozenset({"chunk", "bytes"})
 _DONE = "[DONE]"
 _DATA = "data:"
-_EVENT_FIELDS = (_DATA, "event:", "id:", "retry:", ":")
 
 
 class Joined(NamedTuple):
@@ -59,7 +59,7 @@ def unwrap(item: Json) -> Json:
 
 def is_event_text(item: Json) -> bool:
     """Whether an item is the text of server-sent events: lines that each begin with a field's name."""
-    return isinstance(item, str) and item.lstrip().startswith(_EVENT_FIELDS)
+    return isinstance(item, str) and item.lstrip().startswith(EVENT_FIELDS)
 
 
 def _split(items: list[Json]) -> Iterator[Json]:
